@@ -1,0 +1,225 @@
+"""The dataclasses that every floor of the package speaks.
+
+Shapes use one set of names everywhere: ``batch``, ``source`` (padded length of the input),
+``target``, ``dim``, ``heads``, ``head_dim``, ``labels``, ``width`` (numbers in one vector or
+target).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+import torch
+from torch import Tensor
+
+
+class Row(TypedDict, total=False):
+    """One sequence as a reader gives it: plain strings and numbers, and where it came from."""
+
+    tokens: list[str]
+    """The elements of the sequence; empty for an empty row."""
+    vectors: list[list[float]]
+    """In place of ``tokens`` where the elements are vectors, each of one width."""
+    target: Any
+    """None (no target), a cell, or one cell per element; a cell is a string, a number, None
+    (missing), or a list of those where several target columns are named."""
+    file: str
+    line: int
+    """Line of the file, from 1, where the row begins."""
+    element_lines: list[int]
+    """Line of each element, for formats that write one element a line."""
+    leading: str
+    """Text of the file between the row before and this one (comments, header), kept verbatim."""
+    raw: str
+    """Text of the row itself, with its line ends, kept verbatim."""
+
+
+def place(row: Row, element: int | None = None) -> str:
+    """``file:line`` of a row, or of one of its elements, for messages."""
+    line = row.get("line", 0)
+    if element is not None and "element_lines" in row:
+        line = row["element_lines"][element]
+    return f"{row.get('file', 'input')}:{line}"
+
+
+@dataclass
+class Layout:
+    """Which cells of a padded batch are real; built once, when the batch is collated.
+
+    Attributes:
+        valid: ``[batch, source]``, True where there is an element, False at padding. Every mask
+            of the project has this polarity.
+        lengths: ``[batch]``, elements per row.
+        lengths_cpu: ``[batch]``, the same, always in host memory (packing asks for it there).
+        positions: ``[batch, source]``, index of each element in its row, from 0.
+    """
+
+    valid: Tensor
+    lengths: Tensor
+    lengths_cpu: Tensor
+    positions: Tensor
+
+    @classmethod
+    def of(cls, lengths: Tensor) -> Layout:
+        """The layout of rows with these ``lengths [batch]``, each row from the first cell on."""
+        source = int(lengths.max()) if len(lengths) else 0
+        positions = torch.arange(source).expand(len(lengths), source)
+        return cls(
+            valid=positions < lengths.unsqueeze(1),
+            lengths=lengths,
+            lengths_cpu=lengths,
+            positions=positions,
+        )
+
+    @property
+    def has_padding(self) -> bool:
+        """Whether any cell is padding, told without waiting for the device."""
+        source = self.valid.shape[1]
+        return bool((self.lengths_cpu < source).any())
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Layout:
+        """A copy on ``device``; ``lengths_cpu`` stays where it is."""
+        return Layout(
+            valid=self.valid.to(device, non_blocking=non_blocking),
+            lengths=self.lengths.to(device, non_blocking=non_blocking),
+            lengths_cpu=self.lengths_cpu,
+            positions=self.positions.to(device, non_blocking=non_blocking),
+        )
+
+    def pin_memory(self) -> Layout:
+        """A copy in page-locked memory, for transfers that overlap with work."""
+        return Layout(
+            valid=self.valid.pin_memory(),
+            lengths=self.lengths.pin_memory(),
+            lengths_cpu=self.lengths_cpu,
+            positions=self.positions.contiguous().pin_memory(),
+        )
+
+
+@dataclass
+class Target:
+    """Gold values of a batch.
+
+    Attributes:
+        value: label ids (int64) ``[batch, source]`` or ``[batch]``, or numbers in their own units
+            (float32) ``[batch, source, width]`` or ``[batch, width]``. A label that training
+            never saw has an id of ``len(spec.labels)`` or more. Where ``present`` is False the
+            value is 0.
+        present: bool, the shape of ``value``: True where a gold value exists, False at missing
+            targets and at padding.
+    """
+
+    value: Tensor
+    present: Tensor
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Target:
+        """A copy on ``device``."""
+        return Target(
+            value=self.value.to(device, non_blocking=non_blocking),
+            present=self.present.to(device, non_blocking=non_blocking),
+        )
+
+    def pin_memory(self) -> Target:
+        """A copy in page-locked memory."""
+        return Target(value=self.value.pin_memory(), present=self.present.pin_memory())
+
+
+@dataclass
+class Batch:
+    """Padded rows, ready for a model.
+
+    Not frozen: Lightning and the loader move batches, and a frozen dataclass cannot be moved.
+
+    Attributes:
+        inputs: by field, ``word [batch, source]`` (ids, 0 at padding) and/or ``vectors
+            [batch, source, width]``.
+        layout: which cells are real.
+        target: gold values, or None when there are none (prediction).
+        rows: ``[batch]``, index of each row in its corpus, so that any error can name its file
+            and line.
+    """
+
+    inputs: dict[str, Tensor]
+    layout: Layout
+    target: Target | None
+    rows: Tensor
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> Batch:
+        """A copy on ``device``, except what must stay in host memory."""
+        return Batch(
+            inputs={
+                name: values.to(device, non_blocking=non_blocking)
+                for name, values in self.inputs.items()
+            },
+            layout=self.layout.to(device, non_blocking),
+            target=self.target.to(device, non_blocking) if self.target is not None else None,
+            rows=self.rows,
+        )
+
+    def pin_memory(self) -> Batch:
+        """A copy in page-locked memory (torch's loader skips dataclasses without this)."""
+        return Batch(
+            inputs={name: values.pin_memory() for name, values in self.inputs.items()},
+            layout=self.layout.pin_memory(),
+            target=self.target.pin_memory() if self.target is not None else None,
+            rows=self.rows,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class TargetSpec:
+    """What the training split taught about the target; plain values, kept in the checkpoint.
+
+    Attributes:
+        labels: label names, in the order of their ids; empty for numbers.
+        counts: how often training has each label.
+        unseen: labels that a split has and training does not, in the order of the ids that follow
+            ``labels``; empty for the model itself.
+        scheme: name of the span scheme as seqeval spells it (``IOB2``, ``IOBES``, ...), or None
+            where labels are not spans.
+        mean: mean of each number of the target over training, in the target's units.
+        deviation: standard deviation of each, 1 where it would be 0.
+    """
+
+    labels: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
+    unseen: tuple[str, ...] = ()
+    scheme: str | None = None
+    mean: tuple[float, ...] = ()
+    deviation: tuple[float, ...] = ()
+
+    @property
+    def width(self) -> int:
+        """How many numbers one target holds; 0 for labels."""
+        return len(self.mean)
+
+
+@dataclass
+class Prediction:
+    """What a head says of a batch.
+
+    Attributes:
+        value: label ids ``[batch, source]`` or ``[batch]``, always below ``len(spec.labels)``; or
+            numbers in the target's own units, ``[batch, source, width]`` or ``[batch, width]``.
+        probabilities: of every label, ``[batch, source, labels]`` or ``[batch, labels]``; None
+            for numbers.
+    """
+
+    value: Tensor
+    probabilities: Tensor | None = None
+
+
+@dataclass(frozen=True)
+class Output:
+    """The prediction for one row, as a user reads it.
+
+    Attributes:
+        value: a label, a number, or a list of numbers for the row; or a list with one such entry
+            per element. None, or an empty list, for an empty row.
+        probabilities: label to probability, one mapping for the row or a list with one per
+            element; None where not asked for, and for numbers.
+    """
+
+    value: Any
+    probabilities: Any = None
