@@ -7,7 +7,8 @@ target).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 import torch
@@ -193,6 +194,26 @@ class TargetSpec:
     def width(self) -> int:
         """How many numbers one target holds; 0 for labels."""
         return len(self.mean)
+
+    def with_unseen(self, unseen: tuple[str, ...]) -> TargetSpec:
+        """The spec of a split that has these further labels."""
+        return replace(self, unseen=unseen)
+
+    def state(self) -> dict[str, Any]:
+        """Plain values for the checkpoint."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+        }
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any]) -> TargetSpec:
+        """The spec whose ``state()`` this is."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in state.items()
+        }
+        return cls(**values)
 
 
 @dataclass

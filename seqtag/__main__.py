@@ -1,0 +1,45 @@
+"""The command line: a table of commands, each imported only when it is called."""
+
+from __future__ import annotations
+
+import sys
+
+COMMANDS = {
+    "train": "train a model and write a run directory; with no argument, on the embedded sample",
+    "evaluate": "RUN: score a trained model on a split, with an analysis of its errors",
+    "predict": "RUN: read sequences from a file or stdin, write one prediction each",
+}
+
+USAGE = """\
+usage: python -m seqtag COMMAND [RUN] [key=value ...]
+
+{commands}
+
+RUN is a run directory or a checkpoint. Keys and options: python -m seqtag COMMAND --help
+SEQTAG_DEBUG=1 shows the traceback behind an error message."""
+
+
+def main() -> None:
+    """Run the command that ``sys.argv`` names."""
+    arguments = sys.argv[1:]
+    if not arguments or arguments[0] in {"--help", "-h", "help"}:
+        width = max(map(len, COMMANDS))
+        table = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
+        print(USAGE.format(commands=table))
+        return
+    if arguments[0] == "--version":
+        from seqtag import __version__
+
+        print(f"seqtag {__version__}")
+        return
+    command = arguments[0]
+    if command not in COMMANDS:
+        print(f"seqtag: no command '{command}'; there are: {', '.join(COMMANDS)}", file=sys.stderr)
+        sys.exit(2)
+    from seqtag.commands.front import run_command
+
+    sys.exit(run_command(command, arguments[1:]))
+
+
+if __name__ == "__main__":
+    main()

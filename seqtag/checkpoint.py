@@ -1,0 +1,124 @@
+"""A trained model in one file: its numbers, its config and its vocabularies."""
+
+from __future__ import annotations
+
+import pickle
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seqtag.batch import TargetSpec
+from seqtag.data.inputs import Inputs
+from seqtag.model import Model
+
+KEY = "seqtag"
+"""Where the project's own part stands in a Lightning checkpoint."""
+
+FORMAT = 1
+BEST, LAST = "best.ckpt", "last.ckpt"
+MODEL_PREFIX = "model."
+
+
+@dataclass
+class Checkpoint:
+    """What a file holds, apart from the state of the training.
+
+    Attributes:
+        path: the file.
+        config: the whole resolved config of the run, plain.
+        inputs: vocabularies and scales.
+        target: what the training targets taught.
+        weights: the model's state dict.
+        epoch: in which it was written, from 0.
+    """
+
+    path: Path
+    config: dict[str, Any]
+    inputs: Inputs
+    target: TargetSpec
+    weights: dict[str, torch.Tensor]
+    epoch: int
+
+    def model(self) -> Model:
+        """The model, built from the config alone and filled; in evaluation mode."""
+        model = Model.from_config(self.config, self.inputs.fields, self.target)
+        model.load_state_dict(self.weights)
+        return model.eval()
+
+
+def own_part(config: Mapping[str, Any], inputs: Inputs, target: TargetSpec) -> dict[str, Any]:
+    """What a checkpoint must hold beside the weights, as plain values."""
+    return {
+        "format": FORMAT,
+        "config": dict(config),
+        "inputs": inputs.state(),
+        "target": target.state(),
+    }
+
+
+def find_checkpoint(path: str | Path) -> Path:
+    """The file a user means: a checkpoint, or the best one of a run directory.
+
+    Raises:
+        ValueError: there is nothing there, or no run directory.
+    """
+    given = Path(path).expanduser()
+    if given.is_dir():
+        for name in (BEST, LAST):
+            if (given / name).is_file():
+                return (given / name).resolve()
+        runs = sorted(given.glob(f"**/{BEST}"))[:1]
+        hint = f"; did you mean {runs[0].parent}?" if runs else ""
+        raise ValueError(f"{given} is not a run directory: it holds no {BEST}{hint}")
+    if not given.is_file():
+        raise ValueError(f"no run directory or checkpoint at {given}")
+    return given.resolve()
+
+
+def load_checkpoint(path: str | Path) -> Checkpoint:
+    """Read a checkpoint, or the best one of a run directory, onto the CPU.
+
+    Only tensors and plain values are unpickled.
+
+    Raises:
+        ValueError: there is none, it is damaged, or it was not written by this project.
+    """
+    file = find_checkpoint(path)
+    try:
+        content = torch.load(file, map_location="cpu", weights_only=True)
+    except (
+        RuntimeError,
+        pickle.UnpicklingError,
+        EOFError,
+        zipfile.BadZipFile,
+        ValueError,
+    ) as error:
+        reason = str(error).strip().split("\n")[0][:200]
+        raise ValueError(
+            f"{file} cannot be read as a checkpoint (damaged, cut off, or of another kind): "
+            f"{reason}"
+        ) from error
+    own = content.get(KEY) if isinstance(content, dict) else None
+    if not isinstance(own, dict) or "state_dict" not in content:
+        raise ValueError(f"{file} is a torch file, but not a checkpoint of seqtag")
+    if own["format"] != FORMAT:
+        raise ValueError(
+            f"{file} has checkpoint format {own['format']}; this version reads format {FORMAT}"
+        )
+    weights = {
+        name.removeprefix(MODEL_PREFIX): value
+        for name, value in content["state_dict"].items()
+        if name.startswith(MODEL_PREFIX)
+    }
+    return Checkpoint(
+        path=file,
+        config=own["config"],
+        inputs=Inputs.from_state(own["inputs"]),
+        target=TargetSpec.from_state(own["target"]),
+        weights=weights,
+        epoch=content["epoch"],
+    )

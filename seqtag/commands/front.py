@@ -1,0 +1,168 @@
+"""Between the command line and a command: compose its config, run it, end errors in a line."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hydra
+from hydra.core.config_store import ConfigStore
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
+
+from seqtag.commands.arguments import Arguments, sort_arguments
+from seqtag.commands.messages import explain
+from seqtag.commands.usage import describe
+from seqtag.configuration import compose, config_directory, options, plain, register_resolvers
+
+Command = Callable[[dict[str, Any], list[str]], float | None]
+
+HYDRA = (
+    "hydra.output_subdir=null",
+    "hydra.run.dir=.",
+    "hydra.sweep.dir=runs/sweeps/${now:%Y-%m-%d_%H-%M-%S}",
+    "hydra.job.chdir=false",
+    "hydra/job_logging=none",
+    "hydra/hydra_logging=none",
+)
+"""A run keeps its own folder and record, so Hydra's are off, and the working directory stays."""
+
+SAMPLE = "experiment=pos"
+RUN_CONFIG = "run_with_command"
+
+
+class UserError(SystemExit):
+    """Ends the process with a message already shown; passes through Hydra, which stops others."""
+
+
+def run_command(name: str, words: list[str]) -> int:
+    """Run a command and give its exit status: 0, 1 (an error), 2 (an unreadable command line)."""
+    logging.captureWarnings(True)
+    _log_to_stderr()
+    # Makes Hydra raise what it would print in many lines.
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    register_resolvers()
+    try:
+        arguments = sort_arguments(words)
+        if arguments.help:
+            print(describe(name))
+            return 0
+        return _run(name, arguments)
+    except UserError as error:
+        return int(str(error.code))
+    except (HydraException, OmegaConfBaseException) as error:
+        return fail(explain(error), error, status=2)
+    except (ValueError, OSError) as error:
+        return fail(str(error), error)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def fail(message: str, error: BaseException, status: int = 1) -> int:
+    """Say what went wrong and give the exit status."""
+    if os.environ.get("SEQTAG_DEBUG"):
+        traceback.print_exception(error)
+    print(f"error: {message}", file=sys.stderr)
+    return status
+
+
+def _run(name: str, arguments: Arguments) -> int:
+    module = importlib.import_module(f"seqtag.commands.{name}")
+    command: Command = getattr(module, name)
+    takes_run: bool = module.TAKES_RUN
+    overrides = list(arguments.overrides)
+    if takes_run:
+        if len(arguments.runs) != 1:
+            given = " ".join(arguments.runs) or "none"
+            raise ValueError(
+                f"{name} takes one run directory or checkpoint (given: {given}): "
+                f"python -m seqtag {name} RUN [key=value ...]"
+            )
+        overrides = _store_run_config(name, arguments.runs[0], overrides)
+        config_name = RUN_CONFIG
+    else:
+        if arguments.runs:
+            raise ValueError(
+                f"'{arguments.runs[0]}' is no key=value, and {name} takes no run directory"
+            )
+        config_name = name
+        if not _names_data(arguments):
+            overrides.insert(0, SAMPLE)
+
+    def task(config: DictConfig) -> float | None:
+        try:
+            return command(plain(config), arguments.overrides)
+        except (ValueError, OSError) as error:
+            # Hydra holds ordinary exceptions back to wrap them; an exit passes.
+            raise UserError(fail(str(error), error)) from error
+
+    main = hydra.main(
+        version_base="1.3", config_path=str(config_directory()), config_name=config_name
+    )(task)
+    sys.argv = [sys.argv[0], *arguments.flags, *HYDRA, *overrides]
+    main()
+    return 0
+
+
+def _names_data(arguments: Arguments) -> bool:
+    """Whether the command line says what to train on."""
+    return any(
+        key == "data" or key.startswith("data.") or key == "experiment" for key in arguments.given()
+    )
+
+
+def _store_run_config(name: str, run: str, overrides: list[str]) -> list[str]:
+    """Make the checkpoint's own config, with the command's keys, the base that Hydra composes on.
+
+    ``group=option`` replaces the checkpoint's node from the installed conf/.
+
+    Returns:
+        The overrides that are left for Hydra.
+    """
+    from seqtag.checkpoint import load_checkpoint
+
+    config: Any = OmegaConf.create(load_checkpoint(run).config)
+    own = OmegaConf.load(config_directory() / f"{name}.yaml")
+    assert isinstance(own, DictConfig)
+    left = []
+    for override in overrides:
+        key, _, value = override.partition("=")
+        if (config_directory() / key).is_dir() and OmegaConf.select(own, key) is None:
+            if value not in options(key):
+                raise ValueError(
+                    f"no option '{value}' in {key}; there are: {', '.join(options(key))}"
+                )
+            composed = OmegaConf.create(compose("train", [override]))
+            node = key.replace("/", ".")
+            OmegaConf.update(config, node, OmegaConf.select(composed, node), merge=False)
+        else:
+            left.append(override)
+    with open_dict(config):
+        config = OmegaConf.merge(config, own, {"run": str(Path(run).expanduser().absolute())})
+    ConfigStore.instance().store(name=RUN_CONFIG, node=config)
+    return left
+
+
+class _Stderr(logging.Handler):
+    """Writes to whatever ``sys.stderr`` is at the moment, which a progress bar may replace."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(self.format(record), file=sys.stderr)
+
+
+def _log_to_stderr() -> None:
+    handler = _Stderr()
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    for name, level in (("seqtag", logging.INFO), ("py.warnings", logging.WARNING)):
+        logger = logging.getLogger(name)
+        logger.setLevel(level)
+        logger.handlers = [handler]
+        logger.propagate = False

@@ -1,0 +1,28 @@
+"""Hydra's and OmegaConf's complaints in a line."""
+
+from __future__ import annotations
+
+import re
+
+from seqtag.configuration import options
+
+
+def explain(error: BaseException) -> str:
+    """What is wrong with the command line or the config, and what to do."""
+    text = _text(error)
+    if found := re.search(r"Could not override '(.+?)'", text):
+        key = found[1]
+        return f"no config key '{key}'; look at the keys with --cfg job"
+    if found := re.search(r"Could not find '(.+)/([^/']+)'", text):
+        group, option = found[1], found[2]
+        names = ", ".join(options(group)) or "none"
+        return f"no option '{option}' in {group}; there are: {names}"
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines[:2]) if lines else type(error).__name__
+
+
+def _text(error: BaseException) -> str:
+    """The message of an error, or of what caused it where it has none."""
+    while not str(error) and error.__cause__ is not None:
+        error = error.__cause__
+    return str(error)

@@ -1,0 +1,166 @@
+"""Finds conf/, composes configs, turns them into plain containers, and builds parts from them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from omegaconf import DictConfig, OmegaConf
+
+PREFIXES = ("seqtag.", "torch.nn.")
+"""A config may name classes of these packages; ``SEQTAG_TRUSTED`` adds the user's own."""
+
+INSTRUCTIONS = frozenset({"_target_", "_partial_"})
+
+
+def _installed(name: str, folder_in_package: str) -> Path:
+    package = Path(__file__).resolve().parent
+    for folder in (package / folder_in_package, package.parent / name):
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"the installation is incomplete: no folder {name} beside {package}")
+
+
+def config_directory() -> Path:
+    """The folder of the yaml files: inside the installed package, or beside it in a checkout."""
+    return _installed("conf", "conf")
+
+
+def sample_directory() -> Path:
+    """The folder of the embedded data sets."""
+    return _installed("data", "samples")
+
+
+def register_resolvers() -> None:
+    """Make ``${sample:pos/train.conllu}`` mean the path of an embedded file."""
+    OmegaConf.register_new_resolver(
+        "sample", lambda name: str(sample_directory() / name), replace=True
+    )
+
+
+def compose(name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
+    """The config ``conf/NAME.yaml`` with overrides in Hydra's syntax, as plain containers."""
+    from hydra import compose as hydra_compose
+    from hydra import initialize_config_dir
+
+    register_resolvers()
+    with initialize_config_dir(str(config_directory()), version_base="1.3"):
+        return plain(hydra_compose(name, overrides=list(overrides)))
+
+
+def plain(config: DictConfig) -> dict[str, Any]:
+    """Dicts, lists and values with every interpolation resolved.
+
+    Raises:
+        ValueError: a value that must be given (``???``) is not.
+    """
+    missing = OmegaConf.missing_keys(config)
+    if missing:
+        raise ValueError(f"please give {', '.join(sorted(missing))}")
+    container = OmegaConf.to_container(config, resolve=True)
+    assert isinstance(container, dict)
+    return {str(key): value for key, value in container.items()}
+
+
+def options(group: str) -> list[str]:
+    """Names of the yaml files in a config group; files that begin with ``_`` are shared parts."""
+    folder = config_directory() / group
+    return sorted(p.stem for p in folder.glob("*.yaml") if not p.stem.startswith("_"))
+
+
+def build(
+    node: Mapping[str, Any],
+    *arguments: Any,
+    kinds: tuple[type, ...],
+    name: str,
+    prefixes: tuple[str, ...] = PREFIXES,
+    **named: Any,
+) -> Any:
+    """Build the object that a config node describes.
+
+    Args:
+        node: mapping with ``_target_`` and constructor arguments; nested nodes are built first.
+            With ``_partial_: true`` and no further arguments, a ``functools.partial``.
+        arguments: positional arguments that no yaml can state, such as the input width.
+        kinds: every class named anywhere in the node must be a subclass of one of these.
+        name: where the node stands in the config, for messages.
+        prefixes: packages whose classes may be named.
+        named: keyword arguments that no yaml can state.
+
+    Raises:
+        ValueError: a target is not an allowed class, or does not take an argument; all such
+            faults of the node in one message, a line each.
+    """
+    from hydra.utils import instantiate
+
+    faults = list(_faults(node, kinds, name, prefixes))
+    if faults:
+        raise ValueError("\n".join(faults))
+    made = instantiate({**node, "_partial_": True}, _convert_="all")
+    if node.get("_partial_") and not arguments and not named:
+        return made
+    assert isinstance(made, functools.partial)
+    return made(*arguments, **named)
+
+
+def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, ...]) -> list[str]:
+    """What is wrong with a node and the nodes in it, as messages."""
+    if isinstance(node, list):
+        return [
+            fault
+            for i, item in enumerate(node)
+            for fault in _faults(item, kinds, f"{name}[{i}]", prefixes)
+        ]
+    if not isinstance(node, Mapping):
+        return []
+    faults: list[str] = []
+    if "_target_" in node:
+        try:
+            target = _locate(str(node["_target_"]), kinds, prefixes)
+        except ValueError as error:
+            return [f"{name}: {error}"]
+        accepted = inspect.signature(target).parameters
+        for key in node:
+            if key not in accepted and key not in INSTRUCTIONS:
+                faults.append(
+                    f"{name}.{key}: {target.__name__} takes no '{key}'; it takes "
+                    f"{', '.join(accepted)}"
+                )
+    for key, value in node.items():
+        faults += _faults(value, kinds, f"{name}.{key}", prefixes)
+    return faults
+
+
+def _locate(target: str, kinds: tuple[type, ...], prefixes: tuple[str, ...]) -> type:
+    """The class a dotted path names, if it may be built.
+
+    The class's own ``__module__`` decides: a path that walks through an imported module
+    (``seqtag.model.torch.hub.load``) leads nowhere.
+    """
+    trusted = os.environ.get("SEQTAG_TRUSTED", "").split(",")
+    prefixes = (*prefixes, *(f"{word.strip().rstrip('.')}." for word in trusted if word.strip()))
+    module_name, _, class_name = target.rpartition(".")
+    refusal = (
+        f"'{target}' may not be built: a config names classes of "
+        f"{', '.join(prefix + '*' for prefix in prefixes)} only "
+        "(SEQTAG_TRUSTED=PACKAGE adds one that you trust)"
+    )
+    if not f"{module_name}.".startswith(prefixes):
+        raise ValueError(refusal)
+    try:
+        found = getattr(importlib.import_module(module_name), class_name, None)
+    except ImportError as error:
+        raise ValueError(f"'{target}' cannot be imported: {error}") from error
+    if not inspect.isclass(found):
+        raise ValueError(f"'{target}' is not a class")
+    if not f"{found.__module__}.".startswith(prefixes):
+        raise ValueError(refusal)
+    if not issubclass(found, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise ValueError(f"'{target}' is not a {wanted}, which is wanted here")
+    return found

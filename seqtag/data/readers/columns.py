@@ -1,0 +1,111 @@
+"""Columns by number or by name, found in the lines of one file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seqtag.data.readers.lines import excerpt
+
+Column = int | str
+"""A column by its number, from 0 (negative: from the end), or by its name."""
+
+
+def listed(columns: Column | list[Column] | None) -> list[Column]:
+    """One column, several, or none, as a list."""
+    if columns is None:
+        return []
+    return columns if isinstance(columns, list) else [columns]
+
+
+def counted(count: int) -> str:
+    """A number of columns in words, for messages."""
+    return f"{count} column{'' if count == 1 else 's'}"
+
+
+def find_column(column: Column, count: int, header: list[str] | None) -> int | None:
+    """The index of a column in lines of ``count`` cells; None where they have no such column.
+
+    Args:
+        column: its number or name.
+        count: cells of each line.
+        header: names of the columns, or None where the file has none.
+
+    Raises:
+        ValueError: the name stands in the header more than once; the message holds no place.
+    """
+    if isinstance(column, str):
+        if header is None or column not in header:
+            return None
+        if header.count(column) > 1:
+            raise ValueError(f"the header has {column!r} {header.count(column)} times")
+        return header.index(column)
+    return column % count if -count <= column < count else None
+
+
+def find_target(
+    column: Column, count: int, header: list[str] | None, inputs: list[int]
+) -> int | None:
+    """The index of a target's column; None where the file lacks it.
+
+    Counted from the end, a column that is not there would be found in the input itself.
+    """
+    index = find_column(column, count, header)
+    return None if index in inputs else index
+
+
+@dataclass(frozen=True)
+class Table:
+    """Where the columns of one file stand, as its first line says."""
+
+    line: int
+    count: int
+    inputs: list[int]
+    targets: list[int]
+
+    @classmethod
+    def of(
+        cls,
+        line: int,
+        count: int,
+        header: list[str] | None,
+        inputs: list[Column],
+        targets: list[Column],
+    ) -> Table:
+        """Find every column that is to be read.
+
+        Args:
+            line: number of the line that says how many columns there are.
+            count: cells of that line.
+            header: names of the columns, or None where the file has none.
+            inputs: columns of the input.
+            targets: columns of the target.
+
+        Raises:
+            ValueError: there is no such column; the message holds no place.
+        """
+        there = f"the line has {counted(count)}"
+        if header is not None:
+            there = f"the header has {excerpt(', '.join(header))}"
+        table = cls(line, count, [], [])
+        for column in inputs:
+            index = find_column(column, count, header)
+            if index is None:
+                raise ValueError(f"data.input={column}: no such column, {there}")
+            table.inputs.append(index)
+        for column in targets:
+            index = find_target(column, count, header, table.inputs)
+            if index is None:
+                raise ValueError(
+                    f"data.target={column}: no such column besides the input's, {there}"
+                )
+            table.targets.append(index)
+        return table
+
+    def check(self, cells: list[str]) -> None:
+        """Refuse a line with another number of columns.
+
+        Raises:
+            ValueError: with both numbers; the message holds no place.
+        """
+        if len(cells) != self.count:
+            raise ValueError(f"{counted(len(cells))} where line {self.line} has {self.count}")

@@ -1,0 +1,79 @@
+"""Raw lines: one sequence a line, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from seqtag.batch import Output, Row, place
+from seqtag.data.readers.lines import LINE_ENDS, excerpt
+from seqtag.data.readers.reader import Reader
+from seqtag.data.readers.values import spell, spell_probabilities
+
+BETWEEN_ELEMENTS = " "
+BETWEEN_NUMBERS = ","
+
+
+@dataclass(kw_only=True)
+class LinesReader(Reader):
+    """One sequence a line, split by the input's tokenizer; an empty line is an empty row.
+
+    There are no columns: ``input`` is not looked at, and there is nothing to read a target from.
+    Each row is given as soon as its line is there, so that a person can type.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.read_target and self.target is not None:
+            raise ValueError(
+                f"data.target={self.target}: raw lines hold no targets; use data=tsv or another "
+                "format, or set data.target=null"
+            )
+
+    def read(self, stream: BinaryIO, name: str) -> Iterator[Row]:
+        """Yield one row per line."""
+        leading, lines = self._lines(stream, name)
+        for line in lines:
+            yield Row(
+                tokens=self._elements(line.text),
+                target=None,
+                file=name,
+                line=line.number,
+                leading=leading,
+                raw=line.raw,
+            )
+            leading = ""
+
+    def write(self, row: Row, output: Output) -> str:
+        """A line with the prediction alone: one value, or one per element with blanks between.
+
+        Several numbers of one element are joined by commas. Probabilities of the chosen labels
+        follow after a tab. Nothing of the input is repeated.
+        """
+        value = output.value
+        if isinstance(value, list):
+            texts = [_spell(element) for element in value]
+            if any(set(BETWEEN_ELEMENTS + LINE_ENDS) & set(text) for text in texts):
+                raise _unwritable(row, texts)
+            text = BETWEEN_ELEMENTS.join(texts)
+        else:
+            text = "" if value is None else spell(value)
+            if set(LINE_ENDS) & set(text):
+                raise _unwritable(row, text)
+        if output.probabilities is not None and text:
+            text += "\t" + spell_probabilities(output)
+        return text + "\n"
+
+
+def _spell(element: Any) -> str:
+    if isinstance(element, list):
+        return BETWEEN_NUMBERS.join(spell(number) for number in element)
+    return spell(element)
+
+
+def _unwritable(row: Row, prediction: Any) -> ValueError:
+    return ValueError(
+        f"{place(row)}: the prediction {excerpt(str(prediction))} holds a blank or a line end and "
+        "cannot be written as a raw line; write it as jsonl"
+    )

@@ -1,0 +1,124 @@
+"""Symbols and vectors as numbers: what the training split taught about the inputs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+PADDING, UNKNOWN = 0, 1
+SPECIAL = 2
+"""The first id of a real symbol."""
+
+
+class Vocabulary:
+    """The symbols of one input field; ids 0 and 1 are padding and the unknown symbol.
+
+    Args:
+        symbols: distinct strings, in the order of their ids (the first has id 2).
+    """
+
+    def __init__(self, symbols: Sequence[str]) -> None:
+        self.symbols = tuple(symbols)
+        self._ids = {symbol: number for number, symbol in enumerate(self.symbols, SPECIAL)}
+
+    @classmethod
+    def count(cls, sequences: Iterable[Sequence[str]], *, minimum: int) -> Vocabulary:
+        """Collect every symbol that occurs ``minimum`` times; frequent ones first, then by name."""
+        counts: Counter[str] = Counter()
+        for sequence in sequences:
+            counts.update(sequence)
+        kept = (symbol for symbol, count in counts.items() if count >= minimum)
+        return cls(sorted(kept, key=lambda symbol: (-counts[symbol], symbol)))
+
+    def __len__(self) -> int:
+        return len(self.symbols) + SPECIAL
+
+    def __contains__(self, symbol: str) -> bool:
+        return symbol in self._ids
+
+    def encode(self, sequence: Sequence[str]) -> NDArray[np.int32]:
+        """Ids ``[source]`` of the symbols; the unknown id for those never collected."""
+        ids = self._ids
+        return np.fromiter(
+            (ids.get(symbol, UNKNOWN) for symbol in sequence), np.int32, len(sequence)
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Plain values from which ``Vocabulary(**state)`` makes an equal one."""
+        return {"symbols": list(self.symbols)}
+
+
+class VectorScale:
+    """Standardises vectors by the mean and deviation of each of their numbers in training.
+
+    Args:
+        mean: one value per number of a vector.
+        deviation: the same; 1 where a number never varies.
+    """
+
+    def __init__(self, mean: Sequence[float], deviation: Sequence[float]) -> None:
+        self.mean = np.asarray(mean, dtype=np.float64)
+        self.deviation = np.asarray(deviation, dtype=np.float64)
+
+    @classmethod
+    def measure(cls, sequences: Iterable[Sequence[Sequence[float]]]) -> VectorScale:
+        """Mean and deviation over every element of every sequence."""
+        moments = Moments()
+        for sequence in sequences:
+            moments.add(np.asarray(sequence, dtype=np.float64))
+        return cls(moments.mean.tolist(), moments.deviation.tolist())
+
+    def __len__(self) -> int:
+        return len(self.mean)
+
+    def encode(self, sequence: Sequence[Sequence[float]]) -> NDArray[np.float32]:
+        """Standardised vectors ``[source, width]``."""
+        vectors = np.asarray(sequence, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[1] != len(self):
+            raise ValueError(
+                f"the vectors have shape {vectors.shape}; this model reads [elements, {len(self)}]"
+            )
+        return ((vectors - self.mean) / self.deviation).astype(np.float32)
+
+    def state(self) -> dict[str, Any]:
+        """Plain values from which ``VectorScale(**state)`` makes an equal one."""
+        return {"mean": self.mean.tolist(), "deviation": self.deviation.tolist()}
+
+
+class Moments:
+    """Running mean and standard deviation of each column, in one pass.
+
+    The update of Chan, Golub and LeVeque (1979): exact to rounding also where the mean is large
+    beside the deviation, as sums of squares are not.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.mean: NDArray[np.float64] = np.zeros(0)
+        self._squares: NDArray[np.float64] = np.zeros(0)
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        """Take in ``values [n, width]``."""
+        if not len(values):
+            return
+        mean, squares = values.mean(0), ((values - values.mean(0)) ** 2).sum(0)
+        if not self.count:
+            self.count, self.mean, self._squares = len(values), mean, squares
+            return
+        total = self.count + len(values)
+        shift = mean - self.mean
+        self.mean = self.mean + shift * (len(values) / total)
+        self._squares = self._squares + squares + shift**2 * (self.count * len(values) / total)
+        self.count = total
+
+    @property
+    def deviation(self) -> NDArray[np.float64]:
+        """Population standard deviation of each column; 1 where a column never varies."""
+        if not self.count:
+            return np.ones_like(self.mean)
+        deviation = np.sqrt(self._squares / self.count)
+        return np.where(deviation > 1e-12 * np.maximum(1.0, np.abs(self.mean)), deviation, 1.0)

@@ -1,0 +1,319 @@
+"""The splits of a data set, read, encoded and batched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from datasets import Dataset as Table
+from datasets import Features, List, Value
+from pytorch_lightning import LightningDataModule
+from torch.utils.data import DataLoader, Dataset
+
+from seqtag.batch import Batch, Row, TargetSpec, place
+from seqtag.data.collation import collate
+from seqtag.data.corpus import (
+    EncodedRows,
+    digest_file,
+    digest_settings,
+    iterate,
+    store,
+)
+from seqtag.data.inputs import Inputs, length
+from seqtag.data.readers.lines import open_stream
+from seqtag.data.sampler import BudgetSampler
+from seqtag.data.source import build_reader
+from seqtag.tasks.task import Task
+
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass
+class Split:
+    """One split, on disk.
+
+    Attributes:
+        name: train, dev or test.
+        path: the file it was read from.
+        digest: SHA-256 of that file.
+        rows: as read: tokens or vectors, parsed target, file and line.
+        encoded: as the model reads them.
+        spec: of the target, with the labels that only this split has.
+        counts: ``rows``, ``elements``, ``longest``, ``empty`` (rows left out as they hold
+            nothing), ``unknown`` (elements training never saw), ``missing`` (targets).
+    """
+
+    name: str
+    path: Path
+    digest: str
+    rows: Table
+    encoded: EncodedRows
+    spec: TargetSpec
+    counts: dict[str, int]
+
+    def place(self, row: int) -> str:
+        """``file:line`` of a row."""
+        found = self.rows[int(row)]
+        return f"{found['file']}:{found['line']}"
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Rows of a file, or part of them, before they are encoded."""
+
+    rows: Table
+    path: Path
+    digest: str
+    key: str
+    empty: int
+
+
+class DataModule(LightningDataModule):
+    """Reads splits as a run's config says and hands out batches.
+
+    Args:
+        config: with the nodes ``task``, ``data``, ``batching`` and ``seed``.
+        inputs: vocabularies and scales; None takes them from the training split.
+        target: what training taught about targets; None takes it from the training split.
+    """
+
+    def __init__(
+        self,
+        config: Mapping[str, Any],
+        *,
+        inputs: Inputs | None = None,
+        target: TargetSpec | None = None,
+    ) -> None:
+        super().__init__()
+        self.task = Task.from_config(config)
+        self.splits: dict[str, Split] = {}
+        self.notes: list[str] = []
+        self._data: Mapping[str, Any] = config["data"]
+        self._batching: Mapping[str, Any] = config["batching"]
+        self._seed: int = config["seed"]
+        self._settings = {"data": _without_paths(self._data), "task": config["task"]}
+        self._reader = build_reader(self._data, per_element=self.task.per_element, read_target=True)
+        self._folder = Path(self._data["cache"]).expanduser()
+        self._inputs, self._target = inputs, target
+
+    @property
+    def inputs(self) -> Inputs:
+        """Vocabularies and scales of the training split."""
+        assert self._inputs is not None, "read_all() or a checkpoint gives these"
+        return self._inputs
+
+    @property
+    def target(self) -> TargetSpec:
+        """What the training targets taught."""
+        assert self._target is not None, "read_all() or a checkpoint gives this"
+        return self._target
+
+    def read_all(self) -> None:
+        """Read every split that the config names, and cut a dev split from train if it must.
+
+        Raises:
+            ValueError: a file cannot be read, a split is empty, a sequence is too long.
+        """
+        if self._data["train"] is None:
+            raise ValueError("data.train is not given: name the training file, data.train=FILE")
+        read = {name: self._read(name) for name in SPLITS if self._data[name] is not None}
+        if "dev" not in read:
+            read["train"], read["dev"] = self._cut(read["train"])
+        train = read["train"].rows
+        if self._inputs is None:
+            self._inputs = Inputs.fit(
+                iterate(train),
+                vectors="vectors" in train.column_names,
+                min_frequency=self._data["min_frequency"],
+            )
+        if self._target is None:
+            self._target = self.task.fit(lambda: (row["target"] for row in iterate(train)))
+        for name in SPLITS:
+            if name in read:
+                self.splits[name] = self._encode(name, read[name])
+
+    def read_split(self, name: str) -> Split:
+        """Read one split with the vocabularies given at the start.
+
+        Raises:
+            ValueError: as for ``read_all``.
+        """
+        if self._data[name] is not None:
+            read = self._read(name)
+        elif name == "dev" and self._data["train"] is not None:
+            _, read = self._cut(self._read("train"))
+        else:
+            raise ValueError(f"this run has no {name} split: name a file, data.{name}=FILE")
+        self.splits[name] = self._encode(name, read)
+        return self.splits[name]
+
+    def batches(self, name: str, *, shuffle: bool) -> DataLoader[Batch]:
+        """A loader over a split: shuffled for training, or sorted by length."""
+        split, trainer = self.splits[name], self.trainer
+        sampler = BudgetSampler(
+            split.encoded.lengths(),
+            max_tokens=self._batching["max_tokens"],
+            max_rows=self._batching["max_rows"],
+            seed=self._seed,
+            shuffle=shuffle,
+            rank=trainer.global_rank if trainer else 0,
+            ranks=trainer.world_size if trainer else 1,
+        )
+        workers = self._batching["num_workers"]
+        # The sampler gives lists of rows, so that the set's item is a whole batch; it stands as
+        # ``sampler`` since that is where Lightning looks for set_epoch.
+        return DataLoader(
+            _Batches(split.encoded, list(self.inputs.fields), self.task),
+            sampler=sampler,
+            batch_size=None,
+            num_workers=workers,
+            persistent_workers=workers > 0,
+            pin_memory=trainer is not None and trainer.strategy.root_device.type == "cuda",
+        )
+
+    def train_dataloader(self) -> DataLoader[Batch]:
+        """Shuffled training batches."""
+        return self.batches("train", shuffle=True)
+
+    def val_dataloader(self) -> DataLoader[Batch]:
+        """Dev batches."""
+        return self.batches("dev", shuffle=False)
+
+    def test_dataloader(self) -> DataLoader[Batch]:
+        """Test batches."""
+        return self.batches("test", shuffle=False)
+
+    def _read(self, name: str) -> _Read:
+        """Rows of a file, from the cache where file and settings are as they were."""
+        path = Path(self._data[name])
+        with open_stream(str(path)) as stream:
+            first = next((r for r in self._reader.read(stream, str(path)) if length(r)), None)
+        if first is None:
+            raise ValueError(f"{path} (data.{name}) has no rows")
+        digest = digest_file(path)
+        key = digest_settings([digest, str(path), self._settings])
+        kind = "vectors" if "vectors" in first else "tokens"
+        element = List(Value("float32")) if kind == "vectors" else Value("string")
+        target = List(Value("float64")) if self.task.numeric else Value("string")
+        features = Features(
+            {
+                kind: List(element),
+                "target": List(target) if self.task.per_element else target,
+                "file": Value("string"),
+                "line": Value("int64"),
+            }
+        )
+
+        def rows(counts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+            counts["empty"] = 0
+            with open_stream(str(path)) as stream:
+                for row in self._reader.read(stream, str(path)):
+                    if not length(row):
+                        counts["empty"] += 1
+                        continue
+                    self._check_length(row)
+                    yield {
+                        kind: row[kind],  # type: ignore[literal-required]
+                        "target": self.task.parse(row),
+                        "file": row["file"],
+                        "line": row["line"],
+                    }
+
+        stored = store(self._folder, f"rows-{key}", features, rows)
+        return _Read(stored.table, path, digest, key, stored.counts["empty"])
+
+    def _check_length(self, row: Row) -> None:
+        limit = self._batching["max_tokens"]
+        if length(row) > limit:
+            raise ValueError(
+                f"{place(row)}: a sequence of {length(row)} elements does not fit into "
+                f"batching.max_tokens={limit}; raise that, or shorten the sequence"
+            )
+
+    def _cut(self, train: _Read) -> tuple[_Read, _Read]:
+        """Training rows in two, by a permutation that depends on ``data.dev_seed`` alone."""
+        fraction, rows = self._data["dev_fraction"], train.rows
+        if not 0 < fraction < 1:
+            raise ValueError(f"data.dev_fraction is {fraction}; it must lie between 0 and 1")
+        size = max(1, round(fraction * len(rows)))
+        if size >= len(rows):
+            raise ValueError(
+                f"{train.path} has {len(rows)} rows: too few to cut a dev split from; "
+                "name one, data.dev=FILE"
+            )
+        order = np.random.default_rng(self._data["dev_seed"]).permutation(len(rows))
+        self.notes.append(
+            f"no data.dev: {size} of the {len(rows)} rows of {train.path} are the dev split "
+            f"(data.dev_fraction={fraction}, data.dev_seed={self._data['dev_seed']})"
+        )
+        parts = (np.sort(order[size:]), np.sort(order[:size]))
+        kept, cut = (
+            replace(train, rows=rows.select(part), key=f"{train.key}-{fraction}-{name}")
+            for part, name in zip(parts, ("train", "dev"), strict=True)
+        )
+        return kept, replace(cut, empty=0)
+
+    def _encode(self, name: str, read: _Read) -> Split:
+        """The numbers of a split's rows, from the cache where nothing changed."""
+        spec = self.task.extend(self.target, (row["target"] for row in iterate(read.rows)))
+        fields = self.inputs.fields
+        key = digest_settings([read.key, self.inputs.state(), spec.state(), self._settings])
+        number = Value("float32") if spec.width else Value("int32")
+        features = Features(
+            {
+                **{n: List(Value("int32" if n == "word" else "float32")) for n in fields},
+                "target": List(number),
+                "present": List(Value("uint8")),
+            }
+        )
+
+        def rows(counts: dict[str, Any]) -> Iterator[dict[str, Any]]:
+            counts.update(rows=0, elements=0, longest=0, unknown=0, missing=0)
+            for row in iterate(read.rows):
+                try:
+                    encoded = self.inputs.encode(row) | self.task.encode(row["target"], spec)
+                except ValueError as error:
+                    raise ValueError(f"{place(row)}: {error}") from error
+                counts["rows"] += 1
+                counts["elements"] += length(row)
+                counts["longest"] = max(counts["longest"], length(row))
+                counts["unknown"] += self.inputs.unknown(row)
+                counts["missing"] += int((encoded["present"] == 0).sum())
+                yield {column: values.reshape(-1) for column, values in encoded.items()}
+
+        stored = store(self._folder, f"encoded-{key}", features, rows)
+        widths = {n: len(field) for n, field in fields.items() if n != "word"}
+        if spec.width:
+            widths |= {"target": spec.width, "present": spec.width}
+        return Split(
+            name=name,
+            path=read.path,
+            digest=read.digest,
+            rows=read.rows,
+            encoded=EncodedRows(stored.table, widths),
+            spec=spec,
+            counts={**stored.counts, "empty": read.empty},
+        )
+
+
+class _Batches(Dataset[Batch]):
+    """The set whose item at a list of rows is their batch."""
+
+    def __init__(self, encoded: EncodedRows, fields: list[str], task: Task) -> None:
+        self._encoded, self._fields, self._task = encoded, fields, task
+
+    def __getitem__(self, rows: list[int]) -> Batch:
+        return collate(
+            [self._encoded[row] for row in rows],
+            rows,
+            fields=self._fields,
+            collate_target=self._task.collate,
+        )
+
+
+def _without_paths(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that change what a file is read as, whatever the file."""
+    return {name: value for name, value in data.items() if name not in (*SPLITS, "cache")}

@@ -1,0 +1,51 @@
+"""What is to be said of a data set before it is trained on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from seqtag.datamodule import DataModule, Split
+
+NAMED = 20
+"""Labels named in one line; the others are counted."""
+
+
+def examine(data: DataModule) -> Iterator[str]:
+    """Yield what was read and what looks wrong, a line each."""
+    yield from data.notes
+    for split in data.splits.values():
+        yield describe(split)
+    spec = data.target
+    if spec.labels:
+        scheme = f", spans in the scheme {spec.scheme}" if spec.scheme else ""
+        yield f"{len(spec.labels)} labels{scheme}: {_name(spec.labels)}"
+        if len(spec.labels) == 1:
+            yield "warning: the training data has one label only; there is nothing to learn"
+    for name, split in data.splits.items():
+        if split.spec.unseen:
+            yield (
+                f"warning: {name} has labels that training lacks, which always count as wrong: "
+                f"{_name(split.spec.unseen)}"
+            )
+
+
+def describe(split: Split) -> str:
+    """The counts of a split in one line."""
+    counts = split.counts
+    parts = [
+        f"{split.name}: {counts['rows']:,} rows",
+        f"{counts['elements']:,} elements",
+        f"longest {counts['longest']:,}",
+    ]
+    if counts["unknown"]:
+        parts.append(f"{counts['unknown'] / counts['elements']:.1%} of the elements unknown")
+    if counts["missing"]:
+        parts.append(f"{counts['missing']:,} targets missing")
+    if counts["empty"]:
+        parts.append(f"{counts['empty']:,} empty rows left out")
+    return ", ".join(parts) + f" ({split.path})"
+
+
+def _name(labels: tuple[str, ...]) -> str:
+    rest = len(labels) - NAMED
+    return " ".join(labels[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

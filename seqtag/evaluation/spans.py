@@ -1,0 +1,234 @@
+"""Spans that labels spell: which scheme they follow, and the F1 of whole spans."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from seqtag.batch import Target, TargetSpec
+from seqtag.evaluation.metrics import Metric
+from seqtag.evaluation.schemes import (
+    OUTSIDE,
+    SCHEMES,
+    broken,
+    position_and_type,
+    row_transitions,
+)
+
+Span = tuple[str, int, int]
+"""Type, first element, and element behind the last."""
+
+_CACHED_SEGMENTS = 2**14
+
+
+def detect_scheme(label_sequences: Iterable[Sequence[str | None]]) -> str | None:
+    """Name of the span scheme that the labels break least often, or None: they are no spans.
+
+    Labels are spans if every one is spelled in a scheme and not all are ``O``. Bare letters could
+    mean anything, so they have to say more: there is a ``B``, or an ``I`` beside ``O``, and at
+    most one in ten breaks the scheme.
+
+    Args:
+        label_sequences: the labels of each row of the whole training split (the first sentences
+            may be ``O`` alone), None for missing ones.
+    """
+    transitions: Counter[tuple[str, str]] = Counter()
+    seen: set[str] = set()
+    for labels in label_sequences:
+        new = {label for label in labels if label is not None} - seen
+        if any(position_and_type(label) is None for label in new):
+            return None
+        seen |= new
+        transitions.update(row_transitions(labels))
+    if seen <= {OUTSIDE}:
+        return None
+    violations = {name: broken(transitions, scheme).total() for name, scheme in SCHEMES.items()}
+    best = min(violations, key=violations.__getitem__)
+    if all(len(label) == 1 for label in seen):
+        inside = sum(count for (_, label), count in transitions.items() if label != OUTSIDE)
+        if not ({"B"} <= seen or {"I", OUTSIDE} <= seen) or 10 * violations[best] > inside:
+            return None
+    return best
+
+
+class SpanReader:
+    """Reads the spans of rows of label ids.
+
+    Elements without a gold label are taken out before anything is read, on both sides: what is
+    before and behind them then touches.
+
+    Args:
+        names: the label of each id, spelled as ``read`` wants it.
+        read: the spans of a run of labels without an ``O``.
+    """
+
+    def __init__(
+        self, *, names: Sequence[str], read: Callable[[tuple[str, ...]], tuple[Span, ...]]
+    ) -> None:
+        self._names = tuple(names)
+        self._read = read
+
+    def pairs(self, value: Tensor, target: Target) -> Iterator[tuple[set[Span], set[Span]]]:
+        """Predicted and gold spans of each row.
+
+        Args:
+            value: predicted label ids ``[batch, source]``.
+            target: gold labels.
+        """
+        rows = zip(value.cpu(), target.value.cpu(), target.present.cpu(), strict=True)
+        for predicted, gold, present in rows:
+            yield self._spans(predicted[present].tolist()), self._spans(gold[present].tolist())
+
+    def _spans(self, ids: list[int]) -> set[Span]:
+        # No scheme looks past an O, and the runs between them repeat: read each only once.
+        spans: set[Span] = set()
+        segment: list[str] = []
+        for place, name in enumerate([*(self._names[number] for number in ids), OUTSIDE]):
+            if name != OUTSIDE:
+                segment.append(name)
+            elif segment:
+                begin = place - len(segment)
+                spans.update(
+                    (kind, begin + first, begin + end)
+                    for kind, first, end in self._read(tuple(segment))
+                )
+                segment.clear()
+        return spans
+
+
+# seqeval brings in scikit-learn, seconds that only those who have spans should wait for.
+
+
+@lru_cache(maxsize=_CACHED_SEGMENTS)
+def _strict_spans(scheme: str, segment: tuple[str, ...]) -> tuple[Span, ...]:
+    from seqeval import scheme as schemes
+
+    entities = schemes.Entities([list(segment)], getattr(schemes, scheme)).entities[0]
+    return tuple((entity.tag, entity.start, entity.end) for entity in entities)
+
+
+@lru_cache(maxsize=_CACHED_SEGMENTS)
+def _conlleval_spans(segment: tuple[str, ...]) -> tuple[Span, ...]:
+    from seqeval.metrics.sequence_labeling import get_entities
+
+    chunks = get_entities(list(segment))  # type: ignore[no-untyped-call]
+    return tuple((kind, first, last + 1) for kind, first, last in chunks)
+
+
+def _row_counts(pairs: Iterable[tuple[set[Span], set[Span]]]) -> Tensor:
+    """Correct, predicted and gold spans of each row, ``[batch, 3]``."""
+    counts = [(len(predicted & gold), len(predicted), len(gold)) for predicted, gold in pairs]
+    return torch.tensor(counts, dtype=torch.float64).reshape(-1, 3)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")
+
+
+def _f1(total: Tensor) -> float:
+    correct, predicted, gold = total.tolist()
+    return _share(2 * correct, predicted + gold)
+
+
+def _details(total: Tensor) -> dict[str, float]:
+    correct, predicted, gold = total.tolist()
+    return {
+        "precision": _share(correct, predicted),
+        "recall": _share(correct, gold),
+        "correct": correct,
+        "predicted": predicted,
+        "gold": gold,
+    }
+
+
+class SpanF1Strict(Metric):
+    """F1 of whole spans, read strictly: labels that break the scheme make no span.
+
+    A predicted span counts where type, begin and end are those of a gold span; over all types
+    together (micro). The same as seqeval's in mode ``strict`` under the scheme of the data.
+
+    Args:
+        spec: see the base class.
+    """
+
+    higher_is_better: ClassVar[bool] = True
+
+    def __init__(self, spec: TargetSpec) -> None:
+        super().__init__(spec)
+        assert spec.scheme is not None  # or it would not apply
+        respell = SCHEMES[spec.scheme].respell
+        self.reader = SpanReader(
+            names=[respell(label) for label in (*spec.labels, *spec.unseen)],
+            read=partial(_strict_spans, spec.scheme),
+        )
+
+    @classmethod
+    def applies(cls, spec: TargetSpec) -> bool:
+        """True for labels that spell spans."""
+        return spec.scheme in SCHEMES
+
+    @property
+    def size(self) -> int:
+        """Correct, predicted and gold spans."""
+        return 3
+
+    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+        """Correct, predicted and gold spans of each row, ``[batch, 3]``."""
+        return _row_counts(self.reader.pairs(value, target))
+
+    def score(self, total: Tensor) -> float:
+        """Micro F1; NaN where there is no span, gold or predicted."""
+        return _f1(total)
+
+    def details(self, total: Tensor) -> dict[str, float]:
+        """Precision (NaN without prediction), recall (NaN without gold), and the counts."""
+        return _details(total)
+
+
+class SpanF1Conlleval(Metric):
+    """F1 of whole spans, read as the conlleval script reads them.
+
+    It forgives: a span begins wherever the type changes, or with any letter after an ``O``. The
+    same as seqeval's without a mode. That reading knows B, I, E and S only, and misreads BILOU, so
+    ``L`` and ``U`` are first spelled as ``E`` and ``S``, which mean the same.
+
+    Args:
+        spec: see the base class.
+    """
+
+    higher_is_better: ClassVar[bool] = True
+
+    def __init__(self, spec: TargetSpec) -> None:
+        super().__init__(spec)
+        respell = SCHEMES["IOBES"].respell
+        self.reader = SpanReader(
+            names=[respell(label) for label in (*spec.labels, *spec.unseen)],
+            read=_conlleval_spans,
+        )
+
+    @classmethod
+    def applies(cls, spec: TargetSpec) -> bool:
+        """True for labels that spell spans."""
+        return spec.scheme in SCHEMES
+
+    @property
+    def size(self) -> int:
+        """Correct, predicted and gold spans."""
+        return 3
+
+    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+        """Correct, predicted and gold spans of each row, ``[batch, 3]``."""
+        return _row_counts(self.reader.pairs(value, target))
+
+    def score(self, total: Tensor) -> float:
+        """Micro F1; NaN where there is no span, gold or predicted."""
+        return _f1(total)
+
+    def details(self, total: Tensor) -> dict[str, float]:
+        """Precision (NaN without prediction), recall (NaN without gold), and the counts."""
+        return _details(total)

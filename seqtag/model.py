@@ -1,0 +1,72 @@
+"""The whole model: embedding, encoder, head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sized
+from typing import Any
+
+from torch import Tensor, nn
+
+from seqtag.batch import Batch, Prediction, TargetSpec
+from seqtag.configuration import build
+from seqtag.nn.embeddings import InputEmbedding
+from seqtag.nn.encoders.encoder import Encoder
+from seqtag.nn.heads import Head
+
+KINDS = (nn.Module,)
+"""What a model is made of."""
+
+
+class Model(nn.Module):
+    """Turns a batch into a loss or a prediction; knows no variant of any part.
+
+    Args:
+        embedding: inputs to ``[batch, source, embedding.output_dim]``.
+        encoder: to ``[batch, source, encoder.output_dim]``, each element in its context.
+        head: to a loss, or to a prediction.
+    """
+
+    def __init__(self, *, embedding: InputEmbedding, encoder: Encoder, head: Head) -> None:
+        super().__init__()
+        self.embedding = embedding
+        self.encoder = encoder
+        self.head = head
+
+    @classmethod
+    def from_config(
+        cls, config: Mapping[str, Any], vocabularies: Mapping[str, Sized], target: TargetSpec
+    ) -> Model:
+        """Build the parts, each from the width of the one before.
+
+        Args:
+            config: with the nodes ``embedding``, ``encoder`` and ``head``.
+            vocabularies: input fields; the length of each is its number of ids, or its width.
+            target: what the training targets taught.
+
+        Raises:
+            ValueError: a node names a wrong class or argument, or sizes do not fit.
+        """
+        embedding = build(config["embedding"], vocabularies, kinds=KINDS, name="embedding")
+        encoder = build(config["encoder"], embedding.output_dim, kinds=KINDS, name="encoder")
+        head = build(config["head"], encoder.output_dim, kinds=KINDS, name="head", target=target)
+        return cls(embedding=embedding, encoder=encoder, head=head)
+
+    def encode(self, batch: Batch) -> Tensor:
+        """States ``[batch, source, encoder.output_dim]``."""
+        states: Tensor = self.encoder(self.embedding(batch.inputs, batch.layout), batch.layout)
+        return states
+
+    def forward(self, batch: Batch) -> Tensor:
+        """The mean loss over the targets that are present."""
+        return self.head.loss(self.encode(batch), batch)
+
+    def predict(self, batch: Batch) -> Prediction:
+        """What the model says of the batch."""
+        return self.head.predict(self.encode(batch), batch)
+
+    def parameters_by_part(self) -> dict[str, int]:
+        """How many trained numbers each part holds."""
+        return {
+            name: sum(p.numel() for p in part.parameters() if p.requires_grad)
+            for name, part in self.named_children()
+        }

@@ -1,0 +1,122 @@
+"""Vectors for the elements of a sequence, whatever they come as."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sized
+
+import torch
+from torch import Tensor, nn
+
+from seqtag.batch import Layout
+from seqtag.nn.padding import zero_padding
+
+WORD = "word"
+VECTORS = "vectors"
+PADDING, UNKNOWN = 0, 1
+"""Ids of no symbol, and of a symbol that training has not seen."""
+
+
+class InputEmbedding(nn.Module):
+    """The sum of what is known of each element: a learnt vector of its symbol, its own vector.
+
+    Every field starts at unit variance, and so does their sum: that is the scale of a sinusoidal
+    position, and the one that linear layers expect.
+
+    Args:
+        vocabularies: by field, what has its size: ``word``, the number of symbols (id 0 padding, 1
+            unknown); ``vectors``, the width of the vectors.
+        dim: width of the elements that come out.
+        dropout: share of the numbers set to zero in training.
+        word_dropout: share of the symbols read as unknown in training, which is what trains the
+            vector of the unknown.
+
+    Raises:
+        ValueError: ``vocabularies`` is empty or has another field.
+
+    Attributes:
+        output_dim: ``dim``.
+    """
+
+    def __init__(
+        self,
+        vocabularies: Mapping[str, Sized],
+        *,
+        dim: int,
+        dropout: float,
+        word_dropout: float,
+    ) -> None:
+        super().__init__()
+        if not vocabularies or not vocabularies.keys() <= {WORD, VECTORS}:
+            raise ValueError(
+                f"an embedding is made of {WORD} and/or {VECTORS}, "
+                f"not of {', '.join(vocabularies) or 'nothing'}"
+            )
+        self.output_dim = dim
+        self.word = (
+            SymbolEmbedding(len(vocabularies[WORD]), dim=dim, unknown_share=word_dropout)
+            if WORD in vocabularies
+            else None
+        )
+        self.vectors = (
+            unit_linear(len(vocabularies[VECTORS]), dim) if VECTORS in vocabularies else None
+        )
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, inputs: dict[str, Tensor], layout: Layout) -> Tensor:
+        """Vectors of the elements.
+
+        Args:
+            inputs: by field, ``word [batch, source]`` and/or ``vectors [batch, source, width]``.
+            layout: which elements are real.
+
+        Returns:
+            ``[batch, source, dim]``, zeros at padding.
+        """
+        parts: list[Tensor] = []
+        if self.word is not None:
+            parts.append(self.word(inputs[WORD]))
+        if self.vectors is not None:
+            # Before the map as well as after: NaN at padding would reach the gradient of weights.
+            parts.append(self.vectors(zero_padding(inputs[VECTORS], layout.valid)))
+        total = sum(parts[1:], parts[0]) * len(parts) ** -0.5
+        return zero_padding(self.dropout(total), layout.valid)
+
+
+class SymbolEmbedding(nn.Module):
+    """A learnt vector for each symbol.
+
+    Weights start small and are multiplied by ``sqrt(dim)`` (Vaswani et al. 2017, section 3.4). The
+    product starts at unit variance, and yet the steps of Adam, whose size does not depend on the
+    weights, are large beside it: a rare symbol leaves its random start within a few updates.
+
+    Args:
+        symbols: how many, with padding (id 0) and unknown (id 1).
+        dim: width of a vector.
+        unknown_share: share of the symbols read as unknown in training.
+    """
+
+    def __init__(self, symbols: int, *, dim: int, unknown_share: float) -> None:
+        super().__init__()
+        self.unknown_share = unknown_share
+        self.scale = math.sqrt(dim)
+        self.table = nn.Embedding(symbols, dim, padding_idx=PADDING)
+        nn.init.normal_(self.table.weight, std=dim**-0.5)
+        with torch.no_grad():
+            self.table.weight[PADDING] = 0
+
+    def forward(self, symbols: Tensor) -> Tensor:
+        """Vectors ``[batch, source, dim]`` of ``symbols [batch, source]``; zeros at padding."""
+        if self.training and self.unknown_share > 0:
+            hidden = torch.rand(symbols.shape, device=symbols.device) < self.unknown_share
+            symbols = symbols.masked_fill(hidden & (symbols != PADDING), UNKNOWN)
+        vectors: Tensor = self.table(symbols)
+        return vectors * self.scale
+
+
+def unit_linear(width: int, dim: int) -> nn.Linear:
+    """A linear map that takes vectors of unit variance to vectors of unit variance."""
+    linear = nn.Linear(width, dim)
+    nn.init.normal_(linear.weight, std=width**-0.5)
+    nn.init.zeros_(linear.bias)
+    return linear

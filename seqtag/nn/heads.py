@@ -1,0 +1,174 @@
+"""From encoded elements to a loss and a prediction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from seqtag.batch import Batch, Layout, Prediction, Target, TargetSpec
+from seqtag.nn.padding import zero_padding
+from seqtag.nn.pooling import Pooling
+
+
+class Head(nn.Module, ABC):
+    """Built as ``head(input_dim, target=spec)``."""
+
+    @abstractmethod
+    def loss(self, states: Tensor, batch: Batch) -> Tensor:
+        """The mean loss over the targets that there are.
+
+        Args:
+            states: ``[batch, source, input_dim]``; anything at padding.
+            batch: with gold values.
+
+        Returns:
+            A number; zero, with a gradient of zero, where the batch has no target to learn from.
+        """
+
+    @abstractmethod
+    def predict(self, states: Tensor, batch: Batch) -> Prediction:
+        """What the model says of every element or row; unspecified at padding.
+
+        Args:
+            states: ``[batch, source, input_dim]``; anything at padding.
+            batch: with or without gold values.
+
+        Returns:
+            Label ids or numbers, as ``Prediction`` describes them.
+        """
+
+
+class Readout(nn.Module):
+    """A linear map of every element, or of one vector per row.
+
+    Args:
+        input_dim: width of the elements.
+        width: how many numbers come out for each.
+        pooling: builds what makes one vector of a row, ``pooling(input_dim)``; None to keep every
+            element.
+        dropout: share of what is mapped set to zero in training.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        *,
+        width: int,
+        pooling: Callable[[int], Pooling] | None,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.pooling = None if pooling is None else pooling(input_dim)
+        self.dropout = nn.Dropout(dropout)
+        self.linear = nn.Linear(
+            input_dim if self.pooling is None else self.pooling.output_dim, width
+        )
+
+    def forward(self, states: Tensor, layout: Layout) -> Tensor:
+        """Maps ``[batch, source, input_dim]`` to ``[batch, source, width]`` or ``[batch, width]``.
+
+        Padding is zeroed first, so that it gives the weights no gradient, not even NaN.
+        """
+        states = zero_padding(states, layout.valid)
+        if self.pooling is not None:
+            states = self.pooling(states, layout)
+        numbers: Tensor = self.linear(self.dropout(states))
+        return numbers
+
+
+class LabelHead(Head):
+    """A label for every element, or for every row.
+
+    Args:
+        input_dim: width of the elements.
+        target: what training taught about the labels.
+        pooling: builds what makes one vector of a row; None for a label per element.
+        dropout: share of what is mapped set to zero in training.
+        label_smoothing: share of the gold probability spread over all labels (Szegedy et al. 2016).
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        *,
+        target: TargetSpec,
+        pooling: Callable[[int], Pooling] | None,
+        dropout: float,
+        label_smoothing: float,
+    ) -> None:
+        super().__init__()
+        self.labels = len(target.labels)
+        self.label_smoothing = label_smoothing
+        self.readout = Readout(input_dim, width=self.labels, pooling=pooling, dropout=dropout)
+
+    def loss(self, states: Tensor, batch: Batch) -> Tensor:
+        """Mean cross entropy over gold labels that training has seen; see ``Head.loss``."""
+        target = _gold(batch)
+        logits = self.readout(states, batch.layout)
+        known = target.present & (target.value < self.labels)
+        loss = functional.cross_entropy(
+            logits.flatten(0, -2),  # [batch * source, labels] or [batch, labels]
+            target.value.where(known, 0).flatten(),
+            label_smoothing=self.label_smoothing,
+            reduction="none",
+        )
+        # Divided here, because the mean over no label at all would be 0/0.
+        total = loss.where(known.flatten(), 0).sum()
+        return total / known.sum().clamp(min=1)
+
+    def predict(self, states: Tensor, batch: Batch) -> Prediction:
+        """The most probable label, and the probability of each; see ``Head.predict``."""
+        logits = self.readout(states, batch.layout)
+        return Prediction(value=logits.argmax(dim=-1), probabilities=logits.softmax(dim=-1))
+
+
+class NumberHead(Head):
+    """One or more numbers for every element, or for every row.
+
+    The model works in standard units, where training has mean 0 and deviation 1, so that targets in
+    thousands and targets in thousandths learn alike.
+
+    Args:
+        input_dim: width of the elements.
+        target: what training taught about the numbers.
+        pooling: builds what makes one vector of a row; None for numbers per element.
+        dropout: share of what is mapped set to zero in training.
+    """
+
+    mean: Tensor
+    deviation: Tensor
+
+    def __init__(
+        self,
+        input_dim: int,
+        *,
+        target: TargetSpec,
+        pooling: Callable[[int], Pooling] | None,
+        dropout: float,
+    ) -> None:
+        super().__init__()
+        self.readout = Readout(input_dim, width=target.width, pooling=pooling, dropout=dropout)
+        self.register_buffer("mean", torch.tensor(target.mean, dtype=torch.float32))
+        self.register_buffer("deviation", torch.tensor(target.deviation, dtype=torch.float32))
+
+    def loss(self, states: Tensor, batch: Batch) -> Tensor:
+        """Mean squared error over gold numbers, in standard units; see ``Head.loss``."""
+        target = _gold(batch)
+        standard = (target.value - self.mean) / self.deviation
+        error = self.readout(states, batch.layout) - standard
+        squared = torch.where(target.present, error, 0).square()
+        return squared.sum() / target.present.sum().clamp(min=1)
+
+    def predict(self, states: Tensor, batch: Batch) -> Prediction:
+        """Numbers in the target's own units; see ``Head.predict``."""
+        standard = self.readout(states, batch.layout)
+        return Prediction(value=standard * self.deviation + self.mean)
+
+
+def _gold(batch: Batch) -> Target:
+    assert batch.target is not None, "a loss needs a batch with gold values"
+    return batch.target

@@ -1,0 +1,172 @@
+"""Use a trained model: any number of sequences in, one output each, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from seqtag.batch import Output, Prediction, Row, place
+from seqtag.checkpoint import Checkpoint, load_checkpoint
+from seqtag.data.collation import collate
+from seqtag.data.inputs import length
+from seqtag.data.sampler import BudgetSampler
+from seqtag.data.source import build_input_tokenizer
+from seqtag.tasks.task import Task
+
+LOOK_AHEAD = 2048
+"""Rows read before the first is answered, so that rows of like length can share a batch."""
+
+Item = str | Sequence[str] | Sequence[Sequence[float]] | Row
+
+
+def choose_device(device: str) -> torch.device:
+    """``auto`` is a GPU where there is one; anything else is what torch calls it.
+
+    Raises:
+        ValueError: torch knows no such device, or it is not there.
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).split("\n")[0]
+        raise ValueError(f"device={device} cannot be used: {reason}") from error
+
+
+def load(path: str | Path, *, device: str = "auto", **batching: int) -> Predictor:
+    """A predictor from a run directory (its best checkpoint) or a checkpoint file.
+
+    Args:
+        path: of the run directory or file.
+        device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
+        batching: ``max_tokens`` and ``max_rows`` in a batch, where the run's own do not suit.
+
+    Raises:
+        ValueError: there is no readable checkpoint, or the device is not there.
+    """
+    checkpoint = load_checkpoint(path)
+    checkpoint.config["batching"] |= batching
+    return Predictor(checkpoint, device=device)
+
+
+class Predictor:
+    """A model with everything it needs to read sequences and to answer in words.
+
+    Args:
+        checkpoint: the model; its config says how inputs are split and batched.
+        device: where to compute.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, *, device: str) -> None:
+        self.checkpoint = checkpoint
+        self.task = Task.from_config(checkpoint.config)
+        self._tokenizer = build_input_tokenizer(checkpoint.config["data"])
+        self._device = choose_device(device)
+        self._model = checkpoint.model().to(self._device)
+        batching = checkpoint.config["batching"]
+        self._max_tokens: int = batching["max_tokens"]
+        self._max_rows: int = batching["max_rows"]
+
+    def predict(
+        self,
+        items: Iterable[Item],
+        *,
+        probabilities: bool = False,
+        look_ahead: int = LOOK_AHEAD,
+    ) -> Iterator[Output]:
+        """Yield one output per item, in order.
+
+        Args:
+            items: each a string (split by the model's own tokenizer), a list of tokens, a list
+                (or array) of vectors, or a row as readers give it. An empty one gets an empty
+                output.
+            probabilities: give the probability of every label too.
+            look_ahead: items read before the first is answered; 1 answers each at once.
+
+        Raises:
+            ValueError: an item is not what the model reads, or too long.
+        """
+        rows = (self._row(item, number) for number, item in enumerate(items, 1))
+        for _, output in self.predict_rows(
+            rows, probabilities=probabilities, look_ahead=look_ahead
+        ):
+            yield output
+
+    def predict_rows(
+        self, rows: Iterable[Row], *, probabilities: bool, look_ahead: int
+    ) -> Iterator[tuple[Row, Output]]:
+        """Yield each row of a reader with its output, in order."""
+        waiting = iter(rows)
+        while block := list(islice(waiting, look_ahead)):
+            yield from zip(block, self._predict_block(block, probabilities), strict=True)
+
+    def _predict_block(self, rows: list[Row], probabilities: bool) -> list[Output]:
+        empty: Any = [] if self.task.per_element else None
+        outputs = [Output(empty)] * len(rows)
+        filled = [number for number, row in enumerate(rows) if length(row)]
+        lengths = [length(rows[number]) for number in filled]
+        for number, cells in zip(filled, lengths, strict=True):
+            if cells > self._max_tokens:
+                raise ValueError(
+                    f"{place(rows[number])}: a sequence of {cells} elements does not fit into "
+                    f"batching.max_tokens={self._max_tokens}; raise that, or shorten the sequence"
+                )
+        if not filled:
+            return outputs
+        batches = BudgetSampler(
+            lengths,
+            max_tokens=self._max_tokens,
+            max_rows=self._max_rows,
+            seed=0,
+            shuffle=False,
+            rank=0,
+            ranks=1,
+        )
+        for chosen in batches:
+            numbers = [filled[index] for index in chosen]
+            answers = self._predict_batch([rows[number] for number in numbers], probabilities)
+            for number, answer in zip(numbers, answers, strict=True):
+                outputs[number] = answer
+        return outputs
+
+    @torch.inference_mode()
+    def _predict_batch(self, rows: list[Row], probabilities: bool) -> list[Output]:
+        inputs = self.checkpoint.inputs
+        batch = collate(
+            [inputs.encode(row) for row in rows],
+            range(len(rows)),
+            fields=list(inputs.fields),
+            collate_target=None,
+        )
+        prediction = self._model.predict(batch.to(self._device))
+        shares = prediction.probabilities
+        on_host = Prediction(
+            prediction.value.cpu(), shares.cpu() if probabilities and shares is not None else None
+        )
+        return self.task.decode(
+            on_host,
+            batch.layout.lengths.tolist(),
+            self.checkpoint.target,
+            probabilities=probabilities,
+        )
+
+    def _row(self, item: Item, number: int) -> Row:
+        if isinstance(item, Mapping):
+            return item
+        row: Row = {"file": "item", "line": number}
+        if isinstance(item, str):
+            row["tokens"] = self._tokenizer.split(item)
+        elif self.checkpoint.inputs.reads_vectors:
+            row["vectors"] = item  # type: ignore[typeddict-item]
+        elif all(isinstance(token, str) for token in item):
+            row["tokens"] = list(item)  # type: ignore[arg-type]
+        else:
+            raise ValueError(
+                f"item {number} is {item!r:.60}; this model reads strings or lists of tokens"
+            )
+        return row

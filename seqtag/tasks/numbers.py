@@ -1,0 +1,95 @@
+"""Numbers as targets, for the tasks whose targets are measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from seqtag.batch import Row, Target, TargetSpec, place
+from seqtag.data.vocabulary import Moments
+
+Numbers = list[float | None]
+"""One target: its numbers, None where one is missing."""
+
+MISSING: Numbers = [None]
+"""A target that is missing as a whole, whatever its width."""
+
+
+def parse_numbers(cell: Any, row: Row, element: int | None = None) -> Numbers:
+    """A target cell, or a list of them, as numbers.
+
+    Raises:
+        ValueError: a cell is not a finite number.
+    """
+    cells = cell if isinstance(cell, list) else [cell]
+    numbers: Numbers = []
+    for value in cells:
+        if value is None:
+            numbers.append(None)
+            continue
+        try:
+            number = float(value) if isinstance(value, str | int | float) else math.nan
+        except ValueError:
+            number = math.nan
+        if isinstance(value, bool) or not math.isfinite(number):
+            raise ValueError(
+                f"{place(row, element)}: the target {value!r:.60} is not a number; if it means "
+                "'no value', set data.missing to it"
+            )
+        numbers.append(number)
+    return numbers
+
+
+def fit_numbers(targets: Iterable[Numbers]) -> TargetSpec:
+    """Mean and deviation of each number over the training split.
+
+    Raises:
+        ValueError: targets of different widths, or a number that is missing everywhere.
+    """
+    moments: list[Moments] = []
+    for numbers in targets:
+        if not moments and numbers != MISSING:
+            moments = [Moments() for _ in numbers]
+        for moment, number in zip(moments, _widen(numbers, len(moments)), strict=True):
+            if number is not None:
+                moment.add(np.array([[number]]))
+    if not moments or not all(moment.count for moment in moments):
+        raise ValueError("the training data has no target at all: every target is missing")
+    return TargetSpec(
+        mean=tuple(float(moment.mean[0]) for moment in moments),
+        deviation=tuple(float(moment.deviation[0]) for moment in moments),
+    )
+
+
+def encode_numbers(targets: Sequence[Numbers], spec: TargetSpec) -> dict[str, NDArray[Any]]:
+    """Numbers ``[n, width]`` in their own units, 0 where missing, and which are present."""
+    shape = (len(targets), spec.width)
+    cells = [number for numbers in targets for number in _widen(numbers, spec.width)]
+    present = np.fromiter((cell is not None for cell in cells), np.uint8, len(cells))
+    target = np.fromiter((0.0 if cell is None else cell for cell in cells), np.float32, len(cells))
+    return {"target": target.reshape(shape), "present": present.reshape(shape)}
+
+
+def _widen(numbers: Numbers, width: int) -> Numbers:
+    if numbers == MISSING:
+        return numbers * width
+    if len(numbers) != width:
+        raise ValueError(f"a target of {len(numbers)} numbers, where the first one has {width}")
+    return numbers
+
+
+def decode_numbers(values: NDArray[Any]) -> Any:
+    """One target ``[width]`` as a number, or a list where there are several."""
+    numbers = [float(value) for value in values]
+    return numbers[0] if len(numbers) == 1 else numbers
+
+
+def means(target: Target, spec: TargetSpec) -> Tensor:
+    """The training mean in the place of every target."""
+    return torch.tensor(spec.mean, dtype=target.value.dtype).expand_as(target.value)

@@ -1,0 +1,126 @@
+"""What a target means: strings in, numbers for the model, strings out, and how it is scored."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from seqtag.batch import Output, Prediction, Row, Target, TargetSpec
+from seqtag.configuration import build
+from seqtag.data.inputs import stack
+from seqtag.evaluation.metrics import Metric
+
+Encoded = dict[str, NDArray[Any]]
+
+
+class Task(ABC):
+    """One kind of target.
+
+    Args:
+        metrics: name to metric, a partial that is called with the target's spec.
+        selection: names of metrics in order of preference; the first that applies to the data
+            chooses the best epoch.
+    """
+
+    per_element: ClassVar[bool]
+    """Whether every element has a target, rather than the sequence."""
+    numeric: ClassVar[bool]
+    """Whether a parsed target is a list of numbers, rather than a label."""
+
+    def __init__(
+        self,
+        *,
+        metrics: Mapping[str, partial[Metric]],
+        selection: Sequence[str],
+    ) -> None:
+        unknown = [name for name in selection if name not in metrics]
+        if unknown or not selection:
+            raise ValueError(
+                f"task.selection names {list(selection)}; the task's metrics are {list(metrics)}"
+            )
+        self._metrics = dict(metrics)
+        self._selection = tuple(selection)
+
+    @staticmethod
+    def from_config(config: Mapping[str, Any]) -> Task:
+        """The task of a run's config."""
+        task = build(config["task"], kinds=(Task, Metric), name="task")
+        assert isinstance(task, Task)
+        return task
+
+    @abstractmethod
+    def parse(self, row: Row) -> Any:
+        """The row's target in plain form (see the variants), None in the place of a missing one.
+
+        Raises:
+            ValueError: the target is not of this task's kind; the message names file and line.
+        """
+
+    @abstractmethod
+    def fit(self, targets: Callable[[], Iterable[Any]]) -> TargetSpec:
+        """What the training targets teach; ``targets()`` may be read several times."""
+
+    @abstractmethod
+    def extend(self, spec: TargetSpec, targets: Iterable[Any]) -> TargetSpec:
+        """The spec with the labels that another split has and training lacks, as ``unseen``."""
+
+    @abstractmethod
+    def encode(self, target: Any, spec: TargetSpec) -> Encoded:
+        """A parsed target as ``target`` and ``present``: ``[source, ...]`` or ``[1, ...]``."""
+
+    @abstractmethod
+    def decode(
+        self,
+        prediction: Prediction,
+        lengths: Sequence[int],
+        spec: TargetSpec,
+        *,
+        probabilities: bool,
+    ) -> list[Output]:
+        """What the model predicts for each row, in the user's words."""
+
+    @abstractmethod
+    def floor(self, target: Target, spec: TargetSpec) -> Prediction:
+        """What needs no input: the most frequent label, or the mean, everywhere."""
+
+    def collate(self, encoded: Sequence[Encoded], lengths: NDArray[np.int64]) -> Target:
+        """Targets of several rows as one padded batch."""
+        values = [row["target"] for row in encoded]
+        present = [row["present"] for row in encoded]
+        if self.per_element:
+            value, there = stack(values, lengths), stack(present, lengths)
+        else:
+            value, there = np.concatenate(values), np.concatenate(present)
+        if np.issubdtype(value.dtype, np.integer):
+            value = value.astype(np.int64)
+        return Target(value=torch.from_numpy(value), present=torch.from_numpy(there.astype(bool)))
+
+    def metrics(self, spec: TargetSpec) -> dict[str, Metric]:
+        """The metrics that apply to this data."""
+        made = {}
+        for name, metric in self._metrics.items():
+            kind: type[Metric] = metric.func  # type: ignore[assignment]
+            if kind.applies(spec):
+                made[name] = metric(spec)
+        return made
+
+    def selection(self, spec: TargetSpec) -> str:
+        """Name of the metric that chooses the best epoch.
+
+        Raises:
+            ValueError: none of the preferred metrics applies to this data.
+        """
+        applicable = self.metrics(spec)
+        for name in self._selection:
+            if name in applicable:
+                return name
+        raise ValueError(
+            f"none of task.selection={list(self._selection)} applies to this data; "
+            f"choose from {list(applicable)}"
+        )

@@ -1,0 +1,175 @@
+"""What Lightning drives: steps, scores and the learning rate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import torch
+from pytorch_lightning import LightningModule
+from torch import Tensor, nn
+
+from seqtag.batch import Batch, TargetSpec
+from seqtag.checkpoint import KEY
+from seqtag.evaluation.scores import Scores
+from seqtag.model import Model
+from seqtag.tasks.task import Task
+from seqtag.training.schedule import Schedule, progress
+
+SELECTION = "dev/selection"
+"""The dev score that chooses the best epoch, with its sign turned where lower is better."""
+
+OptimizerFactory = Callable[[Iterable[dict[str, Any]]], torch.optim.Optimizer]
+
+
+class Loop(LightningModule):
+    """Trains a model and scores it on dev and test.
+
+    Args:
+        model: what is trained.
+        task: what its targets mean.
+        specs: target spec by split, for the metrics.
+        optimizer: makes the optimiser from parameter groups; None for scoring alone.
+        schedule: of the learning rate; None for scoring alone.
+        checkpoint_part: what every checkpoint must hold beside the weights.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Model,
+        task: Task,
+        specs: Mapping[str, TargetSpec],
+        optimizer: OptimizerFactory | None,
+        schedule: Schedule | None,
+        checkpoint_part: Mapping[str, Any],
+    ) -> None:
+        super().__init__()
+        self.model = model
+        self._optimizer, self._schedule = optimizer, schedule
+        self._checkpoint_part = dict(checkpoint_part)
+        self.scores = nn.ModuleDict(
+            {name: Scores(task.metrics(spec)) for name, spec in specs.items()}
+        )
+        self.selection = task.selection(next(iter(specs.values())))
+        metric = task.metrics(next(iter(specs.values())))[self.selection]
+        self._sign = 1.0 if metric.higher_is_better else -1.0
+        self.meter = Meter()
+        self.tables: dict[str, dict[str, Any]] = {}
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """One optimiser; weight decay on matrices alone, not on biases, norms and embeddings."""
+        assert self._optimizer is not None
+        lookups = {
+            id(p) for m in self.modules() if isinstance(m, nn.Embedding) for p in m.parameters()
+        }
+        decayed: list[Tensor] = []
+        free: list[Tensor] = []
+        for parameter in self.parameters():
+            matrix = parameter.ndim >= 2 and id(parameter) not in lookups
+            (decayed if matrix else free).append(parameter)
+        return self._optimizer([{"params": decayed}, {"params": free, "weight_decay": 0.0}])
+
+    def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
+        """Set the learning rate for this step."""
+        assert self._schedule is not None
+        factor = self._schedule.factor(progress(self.trainer))
+        for group in self.trainer.optimizers[0].param_groups:
+            group.setdefault("initial_lr", group["lr"])
+            group["lr"] = group["initial_lr"] * factor
+
+    def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
+        """The loss of a batch."""
+        loss: Tensor = self.model(batch)
+        rows = len(batch.rows)
+        self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=rows)
+        self.meter.count(int(batch.layout.lengths_cpu.sum()))
+        return loss
+
+    def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
+        """Ask for a last look at dev where a step limit ends the run inside an epoch."""
+        if 0 < self.trainer.max_steps <= self.trainer.global_step:
+            self.trainer.should_stop = True
+
+    def on_train_epoch_start(self) -> None:
+        """Start the clock."""
+        self.meter.start()
+
+    def on_train_epoch_end(self) -> None:
+        """Stop the clock."""
+        self.meter.stop()
+
+    def on_validation_epoch_start(self) -> None:
+        """Stop the clock: scoring is not training."""
+        self.meter.stop()
+
+    def validation_step(self, batch: Batch, batch_idx: int) -> None:
+        """Score a batch of dev."""
+        states = self.model.encode(batch)
+        loss = self.model.head.loss(states, batch)
+        self.log("dev/loss", loss, on_epoch=True, batch_size=len(batch.rows), sync_dist=True)
+        self._scores("dev").update(self.model.head.predict(states, batch), batch)
+
+    def on_validation_epoch_end(self) -> None:
+        """Log the dev scores."""
+        scores = self._finish("dev")
+        self.log(SELECTION, self._sign * scores[f"dev/{self.selection}"], logger=False)
+        if self.trainer.training or self.trainer.state.fn == "fit":
+            self.meter.start()
+
+    def test_step(self, batch: Batch, batch_idx: int) -> None:
+        """Score a batch of test."""
+        self._scores("test").update(self.model.predict(batch), batch)
+
+    def on_test_epoch_end(self) -> None:
+        """Log the test scores."""
+        self._finish("test")
+
+    def _finish(self, split: str) -> dict[str, float]:
+        """Scores of the whole split; the rows stay until the next pass begins."""
+        metric = self._scores(split)
+        scores = {f"{split}/{name}": value for name, value in metric.compute().items()}
+        self.tables[split] = metric.row_table()
+        metric.reset()
+        self.log_dict(scores)
+        return scores
+
+    def _scores(self, split: str) -> Scores:
+        metric = self.scores[split]
+        assert isinstance(metric, Scores)
+        return metric
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Make the file self-contained."""
+        checkpoint[KEY] = self._checkpoint_part
+
+
+class Meter:
+    """Elements trained on, and the seconds that took, scoring left out."""
+
+    def __init__(self) -> None:
+        self.elements = 0
+        self.seconds = 0.0
+        self._since: float | None = None
+
+    def start(self) -> None:
+        """Let the clock run, if it does not already."""
+        if self._since is None:
+            self._since = time.perf_counter()
+
+    def stop(self) -> None:
+        """Halt the clock."""
+        if self._since is not None:
+            self.seconds += time.perf_counter() - self._since
+            self._since = None
+
+    def count(self, elements: int) -> None:
+        """Add the elements of a batch."""
+        self.elements += elements
+
+    @property
+    def rate(self) -> float:
+        """Elements a second."""
+        running = time.perf_counter() - self._since if self._since is not None else 0.0
+        return self.elements / max(self.seconds + running, 1e-9)

@@ -1,0 +1,104 @@
+"""The folder that holds everything about one run."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import secrets
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from omegaconf import OmegaConf
+
+PACKAGES = (
+    "seqtag",
+    "torch",
+    "pytorch-lightning",
+    "hydra-core",
+    "datasets",
+    "torchmetrics",
+    "seqeval",
+    "numpy",
+)
+
+
+def create_directory(parent: Path) -> Path:
+    """A new folder ``<timestamp>-<unique>`` below ``parent``; never one that is there already."""
+    stamp = datetime.now().strftime("%Y-%m-%d_%H-%M-%S")
+    folder = parent / f"{stamp}-{secrets.token_hex(3)}"
+    folder.mkdir(parents=True, exist_ok=False)
+    return folder
+
+
+def kind_of(node: Mapping[str, Any]) -> str:
+    """A short name for a part: the module of its class, such as ``attention``."""
+    return str(node["_target_"]).split(".")[-2]
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write plain values; numbers that are not finite become null."""
+    text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def write_configs(folder: Path, config: Mapping[str, Any], overrides: Sequence[str]) -> None:
+    """``config.yaml`` (resolved) and ``overrides.yaml`` (what the command line said)."""
+    OmegaConf.save(OmegaConf.create(dict(config)), folder / "config.yaml")
+    OmegaConf.save(OmegaConf.create(list(overrides)), folder / "overrides.yaml")
+
+
+def describe_environment(seed: int, data: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What is needed to tell whether two runs can be compared, and to repeat one.
+
+    Args:
+        seed: of the run.
+        data: by split, its path, digest and counts.
+    """
+    return {
+        "command_line": sys.argv,
+        "seed": seed,
+        "data": data,
+        "git_commit": _git_commit(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: _version(name) for name in PACKAGES},
+    }
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, Mapping):
+        return {str(key): _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return content
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _git_commit() -> str | None:
+    """The commit of the code, None where it does not lie in a checkout."""
+    try:
+        answer = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=40"],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()

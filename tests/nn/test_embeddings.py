@@ -1,0 +1,91 @@
+import pytest
+import torch
+
+from seqtag.batch import Layout
+from seqtag.nn.embeddings import InputEmbedding
+
+WORDS = range(50)
+LAYOUT = Layout.of(torch.tensor([3, 1]))
+IDS = torch.tensor([[4, 1, 7], [4, 0, 0]])
+
+
+def build(vocabularies, *, dropout: float = 0.0, word_dropout: float = 0.0) -> InputEmbedding:
+    torch.manual_seed(0)
+    return InputEmbedding(vocabularies, dim=32, dropout=dropout, word_dropout=word_dropout)
+
+
+def test_equal_words_have_equal_vectors_and_padding_has_zeros() -> None:
+    embedding = build({"word": WORDS})
+    vectors = embedding({"word": IDS}, LAYOUT)
+    assert vectors.shape == (2, 3, embedding.output_dim)
+    assert vectors[0, 0].equal(vectors[1, 0])
+    assert not vectors[0, 0].equal(vectors[0, 2])
+    assert vectors[1, 1:].count_nonzero() == 0
+
+
+def test_fields_are_summed() -> None:
+    both = build({"word": WORDS, "vectors": range(5)})
+    inputs = {"word": IDS, "vectors": torch.randn(2, 3, 5)}
+    whole = both(inputs, LAYOUT)
+    parts = both.word(IDS) + both.vectors(inputs["vectors"])
+    torch.testing.assert_close(whole[LAYOUT.valid], parts[LAYOUT.valid] / 2**0.5)
+
+
+@pytest.mark.parametrize("vocabularies", [("word",), ("vectors",), ("word", "vectors")])
+def test_starts_at_unit_variance(vocabularies) -> None:
+    sizes = {"word": range(2_000), "vectors": range(40)}
+    embedding = build({name: sizes[name] for name in vocabularies})
+    inputs = {"word": torch.randint(2, 2_000, (20, 50)), "vectors": torch.randn(20, 50, 40)}
+    vectors = embedding(inputs, Layout.of(torch.full((20,), 50)))
+    torch.testing.assert_close(vectors.std(), torch.tensor(1.0), atol=0.1, rtol=0)
+
+
+@pytest.mark.parametrize("poison", [float("nan"), 1e30])
+def test_vectors_at_padding_are_never_read(poison: float) -> None:
+    embedding = build({"vectors": range(5)})
+    x = torch.randn(2, 3, 5)
+    x[1, 1:] = poison
+    vectors = embedding({"vectors": x}, LAYOUT)
+    assert vectors[1, 1:].count_nonzero() == 0
+    vectors.sum().backward()
+    gradient = embedding.vectors.weight.grad
+    torch.testing.assert_close(gradient, x[LAYOUT.valid].sum(dim=0).expand(32, 5))
+
+
+def test_padding_takes_no_gradient() -> None:
+    embedding = build({"word": WORDS})
+    embedding({"word": IDS}, LAYOUT).sum().backward()
+    rows = embedding.word.table.weight.grad.abs().sum(dim=1).nonzero().flatten()
+    assert rows.tolist() == [1, 4, 7]
+
+
+def test_word_dropout_reads_words_as_unknown_in_training_only() -> None:
+    embedding = build({"word": WORDS}, word_dropout=1.0)
+    unknown = torch.where(LAYOUT.valid, 1, 0)
+    hidden = embedding({"word": IDS}, LAYOUT)
+    embedding.eval()
+    assert hidden.equal(embedding({"word": unknown}, LAYOUT))
+    assert not hidden.equal(embedding({"word": IDS}, LAYOUT))
+
+
+def test_word_dropout_hides_the_share_it_says() -> None:
+    embedding = build({"word": WORDS}, word_dropout=0.2)
+    ids = torch.full((100, 100), 4)
+    vectors = embedding({"word": ids}, Layout.of(torch.full((100,), 100)))
+    unknown = embedding.word.table.weight[1] * 32**0.5
+    share = (vectors == unknown).all(dim=-1).float().mean()
+    assert 0.18 < share < 0.22
+
+
+def test_dropout_acts_in_training_only() -> None:
+    embedding = build({"word": WORDS}, dropout=0.5)
+    assert not embedding({"word": IDS}, LAYOUT).equal(embedding({"word": IDS}, LAYOUT))
+    embedding.eval()
+    assert embedding({"word": IDS}, LAYOUT).equal(embedding({"word": IDS}, LAYOUT))
+
+
+def test_nothing_to_embed_is_refused() -> None:
+    with pytest.raises(ValueError, match="not of nothing"):
+        build({})
+    with pytest.raises(ValueError, match="not of word, colour"):
+        build({"word": WORDS, "colour": range(3)})

@@ -1,0 +1,155 @@
+"""Heads whose readout ignores the states, so that every number can be checked by hand."""
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from seqtag.batch import Batch, Layout, Target, TargetSpec
+from seqtag.nn.heads import Head, LabelHead, NumberHead
+from seqtag.nn.pooling import MeanPooling
+
+LABELS = TargetSpec(labels=("a", "b"), counts=(1, 1))
+NUMBERS = TargetSpec(mean=(10.0, -1.0), deviation=(4.0, 0.5))
+LAYOUT = Layout.of(torch.tensor([3, 1]))
+STATES = torch.ones(2, 3, 5)
+ELEMENT, ROW = None, MeanPooling
+
+
+def label_head(pooling, label_smoothing: float = 0.0) -> LabelHead:
+    """Gives label a 1/4 and label b 3/4 to whatever comes."""
+    head = LabelHead(
+        5, target=LABELS, pooling=pooling, dropout=0.0, label_smoothing=label_smoothing
+    )
+    return fixed(head, [0.0, math.log(3)])
+
+
+def number_head(pooling) -> NumberHead:
+    """Predicts 0.5 and 2 in standard units whatever comes."""
+    return fixed(NumberHead(5, target=NUMBERS, pooling=pooling, dropout=0.0), [0.5, 2.0])
+
+
+def fixed(head, bias: list[float]):
+    with torch.no_grad():
+        head.readout.linear.weight.zero_()
+        head.readout.linear.bias.copy_(torch.tensor(bias))
+    return head
+
+
+def batch(value=None, present=None) -> Batch:
+    target = None if value is None else Target(torch.tensor(value), torch.tensor(present))
+    return Batch(inputs={}, layout=LAYOUT, target=target, rows=torch.arange(2))
+
+
+def assert_loss(head: Head, states: Tensor, given: Batch, expected: float) -> None:
+    states = states.clone().requires_grad_()
+    loss = head.loss(states, given)
+    assert loss.item() == pytest.approx(expected)
+    loss.backward()
+    for tensor in (states, *head.parameters()):
+        assert tensor.grad is not None
+        assert tensor.grad.isfinite().all()
+
+
+def test_label_loss_is_the_mean_over_what_is_present() -> None:
+    given = batch([[0, 1, 0], [1, 0, 0]], [[True, True, False], [True, False, False]])
+    expected = (math.log(4) + math.log(4 / 3) + math.log(4 / 3)) / 3
+    assert_loss(label_head(ELEMENT), STATES, given, expected)
+
+
+def test_labels_unseen_in_training_stay_out_of_the_loss() -> None:
+    given = batch([[0, 2, 3], [1, 0, 0]], [[True, True, True], [True, False, False]])
+    assert_loss(label_head(ELEMENT), STATES, given, (math.log(4) + math.log(4 / 3)) / 2)
+
+
+def test_label_loss_of_rows() -> None:
+    given = batch([0, 2], [True, True])
+    assert_loss(label_head(ROW), STATES, given, math.log(4))
+
+
+def test_label_smoothing_spreads_the_gold_probability() -> None:
+    given = batch([0, 7], [True, True])
+    expected = 0.9 * math.log(4) + 0.1 * math.log(4 / 3)
+    assert_loss(label_head(ROW, label_smoothing=0.2), STATES, given, expected)
+
+
+@pytest.mark.parametrize(
+    ("head", "given"),
+    [
+        (label_head(ELEMENT), batch([[0] * 3] * 2, [[False] * 3] * 2)),
+        (label_head(ELEMENT), batch([[2] * 3] * 2, [[True] * 3] * 2)),
+        (label_head(ROW), batch([0, 0], [False, False])),
+        (number_head(ELEMENT), batch([[[0.0] * 2] * 3] * 2, [[[False] * 2] * 3] * 2)),
+        (number_head(ROW), batch([[0.0] * 2] * 2, [[False] * 2] * 2)),
+    ],
+    ids=["elements", "unseen", "rows", "numbers of elements", "numbers of rows"],
+)
+def test_no_target_gives_no_loss_and_a_gradient_of_zero(head: Head, given: Batch) -> None:
+    head.zero_grad()
+    assert_loss(head, STATES, given, 0.0)
+    assert all(parameter.grad.count_nonzero() == 0 for parameter in head.parameters())
+
+
+def test_number_loss_is_in_standard_units() -> None:
+    # 16 and 0 are 1.5 and 2 in standard units, 0.5 and 2 are predicted: errors of 1 and 0.
+    given = batch([[16.0, 0.0], [0.0, 0.0]], [[True, True], [False, False]])
+    assert_loss(number_head(ROW), STATES, given, 0.5)
+    given = batch([[16.0, 0.0], [0.0, 0.0]], [[True, False], [False, False]])
+    assert_loss(number_head(ROW), STATES, given, 1.0)
+
+
+def test_number_loss_of_elements_leaves_out_what_is_missing() -> None:
+    value = [[[16.0, 0.0], [0.0, 0.0], [0.0, 0.0]], [[12.0, 0.0], [0.0, 0.0], [0.0, 0.0]]]
+    present = [[[True, True], [False, False], [False, False]], [[True, False]] + [[False] * 2] * 2]
+    assert_loss(number_head(ELEMENT), STATES, batch(value, present), 1 / 3)
+
+
+def test_numbers_are_predicted_in_their_own_units() -> None:
+    for pooling, shape in ((ELEMENT, (2, 3, 2)), (ROW, (2, 2))):
+        prediction = number_head(pooling).predict(STATES, batch())
+        assert prediction.probabilities is None
+        assert prediction.value.equal(torch.tensor([12.0, 0.0]).expand(shape))
+
+
+def test_labels_are_predicted_with_the_probability_of_each() -> None:
+    for pooling, shape in ((ELEMENT, (2, 3)), (ROW, (2,))):
+        prediction = label_head(pooling).predict(STATES, batch())
+        assert prediction.value.equal(torch.ones(shape, dtype=torch.int64))
+        torch.testing.assert_close(
+            prediction.probabilities, torch.tensor([0.25, 0.75]).expand(*shape, 2)
+        )
+
+
+@pytest.mark.parametrize("pooling", [ELEMENT, ROW])
+@pytest.mark.parametrize("poison", [float("nan"), 1e30])
+def test_states_at_padding_never_reach_loss_weights_or_prediction(pooling, poison: float) -> None:
+    torch.manual_seed(0)
+    labels = LabelHead(5, target=LABELS, pooling=pooling, dropout=0.0, label_smoothing=0.1)
+    numbers = NumberHead(5, target=NUMBERS, pooling=pooling, dropout=0.0)
+    states, shape = torch.randn(2, 3, 5), (2,) if pooling else (2, 3)
+    present = torch.ones(2, dtype=torch.bool) if pooling else LAYOUT.valid
+    width = (*shape, 2)
+    for head, target in (
+        (labels, Target(torch.zeros(shape, dtype=torch.int64), present)),
+        (numbers, Target(torch.ones(width), present.unsqueeze(-1).expand(width))),
+    ):
+        given = Batch(inputs={}, layout=LAYOUT, target=target, rows=torch.arange(2))
+        results = []
+        for content in (poison, 0.0):
+            filled = torch.where(LAYOUT.valid.unsqueeze(-1), states, content).requires_grad_()
+            head.zero_grad()
+            loss = head.loss(filled, given)
+            loss.backward()
+            value = head.predict(filled, given).value
+            gradients = [filled.grad, *(parameter.grad for parameter in head.parameters())]
+            results.append([loss.detach(), value.detach(), *(g.clone() for g in gradients)])
+        for poisoned, clean in zip(*results, strict=True):
+            assert poisoned.isfinite().all()
+            assert poisoned.equal(clean)
+
+
+def test_standard_units_are_part_of_the_weights_kept() -> None:
+    kept = number_head(ROW).state_dict()
+    assert kept["mean"].tolist() == [10.0, -1.0]
+    assert kept["deviation"].tolist() == [4.0, 0.5]
