@@ -46,7 +46,13 @@ class Checkpoint:
     def model(self) -> Model:
         """The model, built from the config alone and filled; in evaluation mode."""
         model = Model.from_config(self.config, self.inputs.fields, self.target)
-        model.load_state_dict(self.weights)
+        try:
+            model.load_state_dict(self.weights)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[1].strip() if "\n" in str(error) else str(error)
+            raise ValueError(
+                f"the weights in {self.path} do not fit the config: {reason}"
+            ) from error
         return model.eval()
 
 

@@ -53,6 +53,22 @@ def compose(name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
         return plain(hydra_compose(name, overrides=list(overrides)))
 
 
+def compose_node(group: str, option: str) -> Any:
+    """What an option of a config group gives, as it would stand in a training run.
+
+    Raises:
+        ValueError: there is no such option.
+    """
+    if option not in options(group):
+        raise ValueError(
+            f"no option '{option}' in {group}; there are: {', '.join(options(group)) or 'none'}"
+        )
+    node: Any = compose("train", [f"{group}={option}"])
+    for name in group.split("/"):
+        node = node[name]
+    return node
+
+
 def plain(config: DictConfig) -> dict[str, Any]:
     """Dicts, lists and values with every interpolation resolved.
 

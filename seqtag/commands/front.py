@@ -20,7 +20,7 @@ from omegaconf.errors import OmegaConfBaseException
 from seqtag.commands.arguments import Arguments, sort_arguments
 from seqtag.commands.messages import explain
 from seqtag.commands.usage import describe
-from seqtag.configuration import compose, config_directory, options, plain, register_resolvers
+from seqtag.configuration import compose_node, config_directory, plain, register_resolvers
 
 Command = Callable[[dict[str, Any], list[str]], float | None]
 
@@ -36,6 +36,8 @@ HYDRA = (
 
 SAMPLE = "experiment=pos"
 RUN_CONFIG = "run_with_command"
+DATA = "data"
+"""The group whose option changes how files are read, and not what the model is."""
 
 
 class UserError(SystemExit):
@@ -64,6 +66,12 @@ def run_command(name: str, words: list[str]) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
+
+
+def _leave_pipe() -> int:
+    """Whoever read the output has enough: end without a word."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def fail(message: str, error: BaseException, status: int = 1) -> int:
@@ -100,6 +108,8 @@ def _run(name: str, arguments: Arguments) -> int:
     def task(config: DictConfig) -> float | None:
         try:
             return command(plain(config), arguments.overrides)
+        except BrokenPipeError:
+            raise UserError(_leave_pipe()) from None
         except (ValueError, OSError) as error:
             # Hydra holds ordinary exceptions back to wrap them; an exit passes.
             raise UserError(fail(str(error), error)) from error
@@ -128,6 +138,7 @@ def _store_run_config(name: str, run: str, overrides: list[str]) -> list[str]:
         The overrides that are left for Hydra.
     """
     from seqtag.checkpoint import load_checkpoint
+    from seqtag.data.source import change_format
 
     config: Any = OmegaConf.create(load_checkpoint(run).config)
     own = OmegaConf.load(config_directory() / f"{name}.yaml")
@@ -136,13 +147,11 @@ def _store_run_config(name: str, run: str, overrides: list[str]) -> list[str]:
     for override in overrides:
         key, _, value = override.partition("=")
         if (config_directory() / key).is_dir() and OmegaConf.select(own, key) is None:
-            if value not in options(key):
-                raise ValueError(
-                    f"no option '{value}' in {key}; there are: {', '.join(options(key))}"
-                )
-            composed = OmegaConf.create(compose("train", [override]))
-            node = key.replace("/", ".")
-            OmegaConf.update(config, node, OmegaConf.select(composed, node), merge=False)
+            if key == DATA:
+                config.data = change_format(config.data, value, keep_columns=False)
+            else:
+                node = key.replace("/", ".")
+                OmegaConf.update(config, node, compose_node(key, value), merge=False)
         else:
             left.append(override)
     with open_dict(config):

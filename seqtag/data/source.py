@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from seqtag.configuration import build
+from seqtag.configuration import build, compose_node
+from seqtag.data.readers.raw import LinesReader
 from seqtag.data.readers.reader import Reader
 from seqtag.data.tokenizers import Tokenizer
 
@@ -45,3 +46,32 @@ def build_reader(data: Mapping[str, Any], *, per_element: bool, read_target: boo
     )
     assert isinstance(reader, Reader)
     return reader
+
+
+MODEL_KEYS = ("input_tokenizer", "target_tokenizer", "cache", "min_frequency")
+"""Keys of ``data`` that belong to the model or the machine, whatever the format."""
+
+COLUMNS = ("input", "target")
+
+
+def change_format(data: Mapping[str, Any], name: str, *, keep_columns: bool) -> dict[str, Any]:
+    """The node for files of another format, read for the same model.
+
+    Args:
+        data: the node of the run.
+        name: option of the group ``data``; the run's own format changes nothing.
+        keep_columns: keep the run's columns rather than take the format's own.
+
+    Raises:
+        ValueError: there is no such format.
+    """
+    if data["format"] == name:
+        return dict(data)
+    kept = (*MODEL_KEYS, *COLUMNS) if keep_columns else MODEL_KEYS
+    return {**compose_node("data", name), **{key: data[key] for key in kept}}
+
+
+def as_raw_lines(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The node for lines that hold an input and nothing else."""
+    reader = {"_target_": f"{LinesReader.__module__}.{LinesReader.__qualname__}"}
+    return {**data, "format": "lines", "reader": reader, "target": None, "skip_lines": 0}

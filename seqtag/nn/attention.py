@@ -127,8 +127,7 @@ class Attention(nn.Module):
             dot = self.scorer.as_dot_product(queries, keys)
         # Kernels know one causal mask, that of elements in order, and only without another mask.
         in_order = query_positions is None and key_positions is None
-        square = in_order and query.shape[1] == key.shape[1]
-        kernel_causal = causal and square and dot is not None and allowed is None and bias is None
+        kernel_causal = causal and in_order and dot is not None and allowed is None and bias is None
         if causal and not kernel_causal:
             past = at_key[:, None, None, :] <= at_query[:, None, :, None]
             allowed = past if allowed is None else allowed & past

@@ -12,7 +12,8 @@ SPLITS = ("dev", "test")
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows of text to stdout; the first column to the left, the others to the right."""
-    table = Table(title=title, title_justify="left")
+    print(title)
+    table = Table()
     for number, name in enumerate(columns):
         table.add_column(name, justify="right" if number else "left")
     for row in rows:
@@ -23,7 +24,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 def print_scores(metrics: Mapping[str, float], floors: Mapping[str, float]) -> None:
     """Print the scores of each split, beside those of the majority label or the mean."""
     splits = [split for split in SPLITS if any(name.startswith(f"{split}/") for name in metrics)]
-    names = [name.partition("/")[2] for name in metrics if name.startswith(f"{splits[0]}/")]
+    names = [name.partition("/")[2] for name in floors if name.startswith(f"{splits[0]}/")]
     columns = [
         "score",
         *(c for split in splits for c in (split, f"{split} floor")),

@@ -15,7 +15,6 @@ from pytorch_lightning import Callback, Trainer, seed_everything
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers.logger import Logger
 
-from seqtag.batch import TargetSpec
 from seqtag.checkpoint import BEST, LAST, load_checkpoint, own_part
 from seqtag.configuration import PREFIXES, build
 from seqtag.datamodule import DataModule
@@ -23,6 +22,7 @@ from seqtag.doctor import examine
 from seqtag.floors import score_floor
 from seqtag.model import Model
 from seqtag.predictor import choose_device
+from seqtag.scoring import empty_scores, predict_batches
 from seqtag.training.loop import SELECTION, Loop
 from seqtag.training.results import write_predictions, write_row_table
 from seqtag.training.run_directory import (
@@ -91,13 +91,10 @@ def read_data(config: Mapping[str, Any]) -> DataModule:
 
 def make_loop(config: Mapping[str, Any], data: DataModule, model: Model) -> Loop:
     """The loop with the optimiser and schedule of the config."""
-    specs: dict[str, TargetSpec] = {
-        name: data.splits[name].spec for name in ("dev", "test") if name in data.splits
-    }
     return Loop(
         model=model,
         task=data.task,
-        specs=specs,
+        spec=data.splits["dev"].spec,
         optimizer=build(
             config["optimizer"],
             kinds=(torch.optim.Optimizer,),
@@ -184,7 +181,7 @@ def _run(
         raise KeyboardInterrupt
 
     best = load_checkpoint(folder / BEST)
-    loop.model.load_state_dict(best.weights)
+    model = best.model()
     metrics: dict[str, float] = {
         "parameters": sum(loop.model.parameters_by_part().values()),
         "train/tokens_per_second": loop.meter.rate,
@@ -194,19 +191,17 @@ def _run(
     floors: dict[str, float] = {}
     scored = ["dev", *(["test"] if config["evaluate_test"] and "test" in data.splits else [])]
     for split in scored:
-        metrics |= score(trainer, loop, data, split)
-        floors |= {f"{split}/{name}": v for name, v in score_floor(data, split).items()}
-        write_row_table(folder / f"{split}_rows.parquet", loop.tables[split], data.splits[split])
+        scores = empty_scores(data, split)
+        for batch, prediction in predict_batches(
+            model, data, split, choose_device(config["device"])
+        ):
+            scores.update(prediction, batch)
+        metrics |= {f"{split}/{name}": value for name, value in scores.compute().items()}
+        floors |= {f"{split}/{name}": value for name, value in score_floor(data, split).items()}
+        write_row_table(folder / f"{split}_rows.parquet", scores.row_table(), data.splits[split])
     write_predictions(folder / "predictions.jsonl", best, data.splits[scored[-1]], config["device"])
     write_json(folder / "metrics.json", metrics | {f"floor/{k}": v for k, v in floors.items()})
     return Run(folder, metrics, floors, loop.selection)
-
-
-def score(trainer: Trainer, loop: Loop, data: DataModule, split: str) -> dict[str, float]:
-    """The scores of a split, as ``<split>/<metric>``."""
-    looked = trainer.validate if split == "dev" else trainer.test
-    (found,) = looked(loop, dataloaders=data.batches(split, shuffle=False), verbose=False)
-    return {name: float(value) for name, value in found.items() if name != SELECTION}
 
 
 def _check_limits(settings: Mapping[str, Any]) -> None:
@@ -227,6 +222,7 @@ def quiet_lightning() -> None:
     for known in (
         ".*does not have many workers.*",
         ".*Checkpoint directory .* exists and is not empty.*",
+        ".*treespec, LeafSpec.* is deprecated.*",
         ".*number of training batches .* is smaller than the logging interval.*",
     ):
         warnings.filterwarnings("ignore", known)

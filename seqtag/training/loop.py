@@ -24,14 +24,14 @@ OptimizerFactory = Callable[[Iterable[dict[str, Any]]], torch.optim.Optimizer]
 
 
 class Loop(LightningModule):
-    """Trains a model and scores it on dev and test.
+    """Trains a model and scores it on dev.
 
     Args:
         model: what is trained.
         task: what its targets mean.
-        specs: target spec by split, for the metrics.
-        optimizer: makes the optimiser from parameter groups; None for scoring alone.
-        schedule: of the learning rate; None for scoring alone.
+        spec: of the dev targets.
+        optimizer: makes the optimiser from parameter groups.
+        schedule: of the learning rate.
         checkpoint_part: what every checkpoint must hold beside the weights.
     """
 
@@ -40,27 +40,23 @@ class Loop(LightningModule):
         *,
         model: Model,
         task: Task,
-        specs: Mapping[str, TargetSpec],
-        optimizer: OptimizerFactory | None,
-        schedule: Schedule | None,
+        spec: TargetSpec,
+        optimizer: OptimizerFactory,
+        schedule: Schedule,
         checkpoint_part: Mapping[str, Any],
     ) -> None:
         super().__init__()
         self.model = model
         self._optimizer, self._schedule = optimizer, schedule
         self._checkpoint_part = dict(checkpoint_part)
-        self.scores = nn.ModuleDict(
-            {name: Scores(task.metrics(spec)) for name, spec in specs.items()}
-        )
-        self.selection = task.selection(next(iter(specs.values())))
-        metric = task.metrics(next(iter(specs.values())))[self.selection]
-        self._sign = 1.0 if metric.higher_is_better else -1.0
+        metrics = task.metrics(spec)
+        self.scores = Scores(metrics)
+        self.selection = task.selection(spec)
+        self._sign = 1.0 if metrics[self.selection].higher_is_better else -1.0
         self.meter = Meter()
-        self.tables: dict[str, dict[str, Any]] = {}
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """One optimiser; weight decay on matrices alone, not on biases, norms and embeddings."""
-        assert self._optimizer is not None
         lookups = {
             id(p) for m in self.modules() if isinstance(m, nn.Embedding) for p in m.parameters()
         }
@@ -73,7 +69,6 @@ class Loop(LightningModule):
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Set the learning rate for this step."""
-        assert self._schedule is not None
         factor = self._schedule.factor(progress(self.trainer))
         for group in self.trainer.optimizers[0].param_groups:
             group.setdefault("initial_lr", group["lr"])
@@ -109,36 +104,16 @@ class Loop(LightningModule):
         states = self.model.encode(batch)
         loss = self.model.head.loss(states, batch)
         self.log("dev/loss", loss, on_epoch=True, batch_size=len(batch.rows), sync_dist=True)
-        self._scores("dev").update(self.model.head.predict(states, batch), batch)
+        self.scores.update(self.model.head.predict(states, batch), batch)
 
     def on_validation_epoch_end(self) -> None:
         """Log the dev scores."""
-        scores = self._finish("dev")
-        self.log(SELECTION, self._sign * scores[f"dev/{self.selection}"], logger=False)
+        scores = self.scores.compute()
+        self.scores.reset()
+        self.log_dict({f"dev/{name}": value for name, value in scores.items()})
+        self.log(SELECTION, self._sign * scores[self.selection], logger=False)
         if self.trainer.training or self.trainer.state.fn == "fit":
             self.meter.start()
-
-    def test_step(self, batch: Batch, batch_idx: int) -> None:
-        """Score a batch of test."""
-        self._scores("test").update(self.model.predict(batch), batch)
-
-    def on_test_epoch_end(self) -> None:
-        """Log the test scores."""
-        self._finish("test")
-
-    def _finish(self, split: str) -> dict[str, float]:
-        """Scores of the whole split; the rows stay until the next pass begins."""
-        metric = self._scores(split)
-        scores = {f"{split}/{name}": value for name, value in metric.compute().items()}
-        self.tables[split] = metric.row_table()
-        metric.reset()
-        self.log_dict(scores)
-        return scores
-
-    def _scores(self, split: str) -> Scores:
-        metric = self.scores[split]
-        assert isinstance(metric, Scores)
-        return metric
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Make the file self-contained."""

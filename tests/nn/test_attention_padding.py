@@ -46,11 +46,13 @@ WAYS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
 @pytest.mark.parametrize("masks", WAYS.values(), ids=WAYS.keys())
 def test_a_query_with_nothing_to_attend_to_gives_zeros(attention: Attention, masks) -> None:
     x = torch.randn(2, 4, 6, requires_grad=True)
-    output = attention(x, x, x, **masks)
-    output.sum().backward()
+    with torch.autograd.detect_anomaly():  # no NaN on the way either, where kernels may differ
+        output = attention(x, x, x, **masks)
+        output.sum().backward()
     assert output[1].count_nonzero() == 0
     assert output[0].count_nonzero() == 24
     assert x.grad is not None

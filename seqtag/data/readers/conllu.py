@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from seqtag.batch import Output, Row
 from seqtag.data.readers.blocks import Block, is_blank, read_blocks
-from seqtag.data.readers.columns import Column
+from seqtag.data.readers.columns import Column, counted
 from seqtag.data.readers.lines import bad_line, split_line_end
 from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.separators import Exact
@@ -57,7 +57,7 @@ class ConlluReader(Reader):
                 continue
             fields = line.text.split("\t")
             if len(fields) != len(NAMES):
-                problem = f"{len(fields)} columns between tabs where CoNLL-U has {len(NAMES)}"
+                problem = f"{counted(len(fields))} between tabs where CoNLL-U has {len(NAMES)}"
                 raise bad_line(name, line.number, problem, line.text)
             identifier = fields[0]
             if identifier != str(len(tokens) + 1):

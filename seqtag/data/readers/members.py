@@ -20,14 +20,14 @@ def parse_object(text: str) -> dict[str, Any]:
     """
     try:
         value = json.loads(text, object_pairs_hook=_without_duplicates, parse_constant=_refuse)
+        if SURROGATE.search(text):
+            _check_unicode(value)
     except json.JSONDecodeError as error:
         raise ValueError(f"not JSON ({error.msg}, character {error.pos + 1})") from None
     except RecursionError:
         raise ValueError("not readable: lists or objects are nested too deeply") from None
     if not isinstance(value, dict):
         raise ValueError("not a JSON object in braces")
-    if SURROGATE.search(text):
-        _check_unicode(value)
     return value
 
 

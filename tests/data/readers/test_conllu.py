@@ -46,7 +46,7 @@ def test_sentences_are_read(text: str, rows: list[Any]) -> None:
             SENTENCE + "3\tc\n",
             "f:3: 2 columns between tabs where CoNLL-U has 10: '3\\tc'",
         ),
-        ("# c\n1 a _ X\n", "f:2: 1 columns between tabs where CoNLL-U has 10: '1 a _ X'"),
+        ("# c\n1 a _ X\n", "f:2: 1 column between tabs where CoNLL-U has 10: '1 a _ X'"),
         (word(1, "a")[:-1] + "\t\n", "f:1: 11 columns between tabs where CoNLL-U has 10"),
         (word(2, "a"), "f:1: id '2' where the next word is 1"),
         (SENTENCE + word(2, "c"), "f:3: id '2' where the next word is 3"),

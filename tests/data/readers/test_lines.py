@@ -164,7 +164,7 @@ def test_a_file_that_cannot_be_opened_says_why(
         open_stream("secret.tsv")
 
 
-def test_reading_imports_nothing_beyond_the_line_asked_for() -> None:
+def test_no_more_is_read_than_the_line_asked_for() -> None:
     class Typed(BytesIO):
         asked = 0
 

@@ -1,0 +1,98 @@
+"""Use a trained model on files or stdin."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, TextIO
+
+from seqtag.checkpoint import load_checkpoint
+from seqtag.data.readers.lines import open_stream
+from seqtag.data.readers.reader import Reader
+from seqtag.data.source import as_raw_lines, build_reader, change_format
+from seqtag.predictor import LOOK_AHEAD, Predictor
+
+TAKES_RUN = True
+
+STREAM = "-"
+"""How the command line names stdin and stdout, beside leaving the key out."""
+
+ENDINGS = frozenset({"conllu", "conll", "tsv", "csv", "jsonl"})
+"""Files that go to their own reader unasked; the option of ``data`` has the same name."""
+
+
+def predict(config: dict[str, Any], overrides: list[str]) -> None:
+    """Write one prediction per input row, in order, in the input's format."""
+    checkpoint = load_checkpoint(config["run"])
+    checkpoint.config = config
+    predictor = Predictor(checkpoint, device=config["device"])
+    source = config["input"]
+    reader = _choose_reader(
+        config,
+        any(override.startswith("data=") for override in overrides),
+        per_element=predictor.task.per_element,
+        vectors=checkpoint.inputs.reads_vectors,
+    )
+    # A person who types wants each answer at once.
+    typed = source in (None, STREAM) and sys.stdin.isatty()
+    with _open_input(source) as (stream, name), _open_output(config["output"], source) as output:
+        rows = reader.read(stream, name)
+        for row, answer in predictor.predict_rows(
+            rows, probabilities=config["probabilities"], look_ahead=1 if typed else LOOK_AHEAD
+        ):
+            output.write(reader.write(row, answer))
+            if typed:
+                output.flush()
+
+
+def _choose_reader(
+    config: dict[str, Any], named: bool, *, per_element: bool, vectors: bool
+) -> Reader:
+    """The reader that the command line, the file's ending, or neither asks for."""
+    data = config["data"]
+    ending = Path(config["input"] or "").suffix.removeprefix(".").lower()
+    if not named and ending != data["format"]:
+        if ending in ENDINGS:
+            data = change_format(data, ending, keep_columns=True)
+        elif not vectors:
+            data = as_raw_lines(data)
+        # Raw lines hold no vectors: those are read as the model's training files were.
+    return build_reader(data, per_element=per_element, read_target=False)
+
+
+@contextmanager
+def _open_input(path: str | None) -> Iterator[tuple[BinaryIO, str]]:
+    if path is None or path == STREAM:
+        yield sys.stdin.buffer, "stdin"
+    else:
+        with open_stream(str(Path(path).expanduser())) as stream:
+            yield stream, path
+
+
+@contextmanager
+def _open_output(path: str | None, source: str | None) -> Iterator[TextIO]:
+    """Where predictions go; a file appears whole or, after an error, not at all."""
+    if path is None or path == STREAM:
+        stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
+        try:
+            yield stdout
+            stdout.flush()
+        finally:
+            stdout.detach()
+        return
+    target = Path(path).expanduser()
+    if source not in (None, STREAM) and target.exists() and target.samefile(source):
+        raise ValueError(f"output={path} is the input file; name another")
+    if target.is_dir():
+        raise ValueError(f"output={path} is a folder; name a file in it")
+    scratch = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with scratch.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        os.replace(scratch, target)
+    finally:
+        scratch.unlink(missing_ok=True)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from data.readers.formats import pairs, raw, write
+from seqtag.data.tokenizers import Smiles
+
+
+def test_each_line_is_a_sequence_and_an_empty_one_an_empty_row() -> None:
+    data = "\ufeffa b\r\n\n \t\n#c\td\u00a0e\nlast".encode()
+    assert pairs(raw(), data) == [
+        (["a", "b"], None),
+        ([], None),
+        ([], None),
+        (["#c", "d\u00a0e"], None),
+        (["last"], None),
+    ]
+
+
+def test_the_tokenizer_decides_what_an_element_is() -> None:
+    assert pairs(raw(input_tokenizer=Smiles()), b"CCl \n") == [(["C", "Cl"], None)]
+
+
+@pytest.mark.parametrize(
+    ("value", "chances", "line"),
+    [
+        ("x", None, "x"),
+        ("very good", None, "very good"),
+        (0.123456789, None, "0.123457"),
+        ([0.5, 2.0], None, "0.5 2"),
+        (["X", "Y"], None, "X Y"),
+        ([[0.5, 1.0], [2.0, 3.0]], None, "0.5,1 2,3"),
+        (None, None, ""),
+        ([], None, ""),
+        (None, [], ""),
+        ("x", {"x": 0.75, "y": 0.25}, "x\t0.75"),
+        (["X", "Y"], [{"X": 1.0}, {"Y": 0.5}], "X Y\t1 0.5"),
+    ],
+)
+def test_a_prediction_is_a_line(value: Any, chances: Any, line: str) -> None:
+    assert write(raw(), b"a b\r\n", [value], [chances]) == line + "\n"
+
+
+def test_every_line_has_its_answer() -> None:
+    written = write(raw(), "\ufeffa b\n\nc".encode(), [["X", "Y"], [], ["Z"]])
+    assert written == "X Y\n\nZ\n"
+
+
+@pytest.mark.parametrize("value", [["a b", "c"], "a\nb", ["a\r"]])
+def test_a_label_that_a_line_cannot_hold_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match="f:1: the prediction .* write it as jsonl"):
+        write(raw(), b"a b\n", [value])
+
+
+def test_there_are_no_targets_to_read() -> None:
+    with pytest.raises(ValueError, match="data.target=1: raw lines hold no targets"):
+        raw(target=1)
+    assert pairs(raw(target=1, read_target=False), b"a\n") == [(["a"], None)]
