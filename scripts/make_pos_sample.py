@@ -15,7 +15,9 @@ import json
 import random
 import sys
 from collections import Counter, defaultdict
+from itertools import chain
 from pathlib import Path
+from statistics import fmean
 
 DATA = Path(__file__).resolve().parent.parent / "data" / "pos"
 SEED = 21
@@ -24,7 +26,6 @@ LARGE_SAMPLE = 50_000  # sentences behind the ceilings
 
 Word = tuple[str, str, str]  # form, lemma, universal part of speech
 Sentence = list[Word]
-Measures = dict[str, float]
 
 
 class Grammar:
@@ -38,23 +39,21 @@ class Grammar:
     """
 
     def __init__(self, path: Path) -> None:
-        self.words: dict[str, list[Word]] = defaultdict(list)
-        self.rules: dict[str, list[list[str]]] = defaultdict(list)
+        self.words: dict[str, list[Word]] = {}
+        self.rules: dict[str, list[list[str]]] = {}
         shared: dict[str, list[str]] = {}
-        text = "\n".join(
-            line for line in path.read_text(encoding="utf-8").splitlines() if line[:1] != "#"
-        )
-        for line in filter(None, text.replace("\n  ", " ").splitlines()):
+        for line in path.read_text(encoding="utf-8").replace("\n  ", " ").splitlines():
             match line.split():
+                case [] | ["#", *_]:
+                    continue
                 case [name, *entries] if name.startswith("$"):
                     shared[name] = entries
                 case [category, "=", tag, *entries]:
-                    for entry in entries:
-                        for form_and_lemma in shared.get(entry, [entry]):
-                            form, _, lemma = form_and_lemma.partition("/")
-                            self.words[category].append((form, lemma or form, tag))
+                    for entry in chain.from_iterable(shared.get(name, [name]) for name in entries):
+                        form, _, lemma = entry.partition("/")
+                        self.words.setdefault(category, []).append((form, lemma or form, tag))
                 case [symbol, "->", weight, *parts] if weight.isdigit():
-                    self.rules[symbol] += [parts] * int(weight)
+                    self.rules.setdefault(symbol, []).extend([parts] * int(weight))
                 case _:
                     raise ValueError(f"{path}: not a line of a grammar: {line}")
         used = {part for rules in self.rules.values() for rule in rules for part in rule}
@@ -76,7 +75,7 @@ PRONOUNS = GRAMMAR.forms("PLURAL_PRONOUN", "THIRD_PRONOUN")
 BEFORE_VERB = PRONOUNS | GRAMMAR.forms("MODAL", "NOT", "TO_ACT")
 BEFORE_LISTED = GRAMMAR.forms("COMMA", "COLON", "AND") | {""}  # "" stands outside the sentence
 OFTEN, REPORT, WAS = GRAMMAR.forms("OFTEN"), GRAMMAR.forms("REPORT"), GRAMMAR.forms("WAS")
-DECIDING = {tag: GRAMMAR.forms(f"DECIDING_{tag}") for tag in ("NOUN", "VERB")}
+DECIDING_NOUN, DECIDING_VERB = GRAMMAR.forms("DECIDING_NOUN"), GRAMMAR.forms("DECIDING_VERB")
 
 
 class Writer:
@@ -151,12 +150,12 @@ def tag_sentence(forms: list[str]) -> list[str]:
     padded = ["", "", *forms, ""]
     tags = [tag_by_window(*padded[place : place + 4]) for place in range(len(forms))]
     for place in listed_places(forms):
-        tags[place] = "VERB" if DECIDING["VERB"].intersection(forms) else "NOUN"
+        tags[place] = "VERB" if DECIDING_VERB.intersection(forms) else "NOUN"
     return tags
 
 
 def draw_splits() -> dict[str, list[Sentence]]:
-    """The three parts, no sentence twice."""
+    """The three parts; no sentence stands twice."""
     writer, seen = Writer(SEED), set[str]()
     splits: dict[str, list[Sentence]] = {name: [] for name in SIZES}
     for name, size in SIZES.items():
@@ -178,73 +177,63 @@ def as_conllu(name: str, sentences: list[Sentence]) -> str:
     return "".join(blocks)
 
 
-def count_tags(sentences: list[Sentence]) -> dict[str, Counter[str]]:
+def count_tags(words: list[Word]) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for form, _, tag in (word for sentence in sentences for word in sentence):
+    for form, _, tag in words:
         counts[form][tag] += 1
     return counts
 
 
-def measure(splits: dict[str, list[Sentence]], large_sample: int = LARGE_SAMPLE) -> Measures:
+def measure(splits: dict[str, list[Sentence]]) -> dict[str, float]:
     """What the README states: the sizes, and the ceilings of a word, a window and a sentence."""
-    measures: Measures = {}
+    words = {name: list(chain.from_iterable(sentences)) for name, sentences in splits.items()}
+    measures: dict[str, float] = {}
     for name, sentences in splits.items():
         measures[f"{name}_sentences"] = len(sentences)
-        measures[f"{name}_tokens"] = sum(map(len, sentences))
-    everything = [sentence for sentences in splits.values() for sentence in sentences]
-    train = count_tags(splits["train"])
-    test = [word for sentence in splits["test"] for word in sentence]
-    lengths = [len(sentence) for sentence in everything]
+        measures[f"{name}_tokens"] = len(words[name])
+    everything = list(chain.from_iterable(splits.values()))
     distances = [
         abs(place - decision)
         for forms in map(forms_of, everything)
         for place in listed_places(forms)
-        for decision, form in enumerate(forms)
-        if form in DECIDING["NOUN"] | DECIDING["VERB"]
+        for decision in range(len(forms))
+        if forms[decision] in DECIDING_NOUN | DECIDING_VERB
     ]
+    train = {form: tags.most_common(1)[0][0] for form, tags in count_tags(words["train"]).items()}
     measures |= {
-        "shortest": min(lengths),
-        "longest": max(lengths),
-        "forms": len(count_tags(everything)),
-        "train_forms": len(train),
-        "unseen_test_share": sum(form not in train for form, _, _ in test) / len(test),
+        "shortest": min(map(len, everything)),
+        "longest": max(map(len, everything)),
+        "forms": len(count_tags(list(chain.from_iterable(everything)))),
+        "unseen_test_share": fmean(form not in train for form, _, _ in words["test"]),
         "nearest_decision": min(distances),
-        "middle_decision": sorted(distances)[len(distances) // 2],
         "farthest_decision": max(distances),
         # An unseen form is called a noun, the commonest tag.
-        "word_ceiling_test": sum(
-            tag == (train[form].most_common(1)[0][0] if form in train else "NOUN")
-            for form, _, tag in test
-        )
-        / len(test),
+        "word_ceiling_test": fmean(
+            train.get(form, "NOUN") == tag for form, _, tag in words["test"]
+        ),
     }
     writer = Writer(SEED + 1)
-    large = [writer.sentence() for _ in range(large_sample)]
+    large = [writer.sentence() for _ in range(LARGE_SAMPLE)]
+    large_words = list(chain.from_iterable(large))
+    right = sum(max(tags.values()) for tags in count_tags(large_words).values())
+    measures["word_ceiling"] = right / len(large_words)
     for suffix, sentences in {"": large, "_test": splits["test"]}.items():
-        tokens = sum(map(len, sentences))
         listed = sum(len(listed_places(forms_of(sentence))) for sentence in sentences)
-        right = sum(
+        correct = [
             guess == tag
             for sentence in sentences
             for guess, (_, _, tag) in zip(tag_sentence(forms_of(sentence)), sentence, strict=True)
-        )
-        measures[f"listed_share{suffix}"] = listed / tokens
+        ]
         # A listed word is a noun or a verb by a fair coin that its window knows nothing about.
-        measures[f"window_ceiling{suffix}"] = 1 - listed / 2 / tokens
-        measures[f"sentence_ceiling{suffix}"] = right / tokens
-    counts = count_tags(large)
-    measures["word_ceiling"] = sum(max(tags.values()) for tags in counts.values()) / sum(
-        map(len, large)
-    )
+        measures[f"window_ceiling{suffix}"] = 1 - listed / 2 / len(correct)
+        measures[f"sentence_ceiling{suffix}"] = fmean(correct)
     return {name: round(value, 4) for name, value in measures.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the part-of-speech sample.")
     parser.add_argument("--output", type=Path, default=DATA, help="folder of the three files")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; compare with the files there"
-    )
+    parser.add_argument("--check", action="store_true", help="compare the files, write none")
     options = parser.parse_args()
     splits = draw_splits()
     for name, sentences in splits.items():

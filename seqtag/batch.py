@@ -8,7 +8,8 @@ target).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, TypedDict
 
 import torch
@@ -195,15 +196,21 @@ class TargetSpec:
         """How many numbers one target holds; 0 for labels."""
         return len(self.mean)
 
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each label; those that training lacks follow the others."""
+        return {name: number for number, name in enumerate((*self.labels, *self.unseen))}
+
     def with_unseen(self, unseen: tuple[str, ...]) -> TargetSpec:
         """The spec of a split that has these further labels."""
         return replace(self, unseen=unseen)
 
     def state(self) -> dict[str, Any]:
         """Plain values for the checkpoint."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
             name: list(value) if isinstance(value, tuple) else value
-            for name, value in vars(self).items()
+            for name, value in values.items()
         }
 
     @classmethod

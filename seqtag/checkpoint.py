@@ -22,6 +22,18 @@ FORMAT = 1
 BEST, LAST = "best.ckpt", "last.ckpt"
 MODEL_PREFIX = "model."
 
+DAMAGE = (
+    RuntimeError,
+    pickle.UnpicklingError,
+    zipfile.BadZipFile,
+    EOFError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ValueError,
+)
+"""What reading a file raises in which bytes are wrong."""
+
 
 @dataclass
 class Checkpoint:
@@ -77,8 +89,10 @@ def find_checkpoint(path: str | Path) -> Path:
         for name in (BEST, LAST):
             if (given / name).is_file():
                 return (given / name).resolve()
-        runs = sorted(given.glob(f"**/{BEST}"))[:1]
-        hint = f"; did you mean {runs[0].parent}?" if runs else ""
+        # The folder of all runs, or of one kind of them; deeper, a home would be searched whole.
+        runs = [*given.glob(f"*/{BEST}"), *given.glob(f"*/*/{BEST}")]
+        newest = max(runs, key=lambda run: run.stat().st_mtime, default=None)
+        hint = f"; did you mean {newest.parent}?" if newest else ""
         raise ValueError(f"{given} is not a run directory: it holds no {BEST}{hint}")
     if not given.is_file():
         raise ValueError(f"no run directory or checkpoint at {given}")
@@ -95,14 +109,11 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     """
     file = find_checkpoint(path)
     try:
+        # torch.load would also take files of its oldest kind, which have no checksums.
+        if not zipfile.is_zipfile(file):
+            raise ValueError("it does not end as a torch file does")
         content = torch.load(file, map_location="cpu", weights_only=True)
-    except (
-        RuntimeError,
-        pickle.UnpicklingError,
-        EOFError,
-        zipfile.BadZipFile,
-        ValueError,
-    ) as error:
+    except DAMAGE as error:
         reason = str(error).strip().split("\n")[0][:200]
         raise ValueError(
             f"{file} cannot be read as a checkpoint (damaged, cut off, or of another kind): "
@@ -111,9 +122,9 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
     own = content.get(KEY) if isinstance(content, dict) else None
     if not isinstance(own, dict) or "state_dict" not in content:
         raise ValueError(f"{file} is a torch file, but not a checkpoint of seqtag")
-    if own["format"] != FORMAT:
+    if own.get("format") != FORMAT:
         raise ValueError(
-            f"{file} has checkpoint format {own['format']}; this version reads format {FORMAT}"
+            f"{file} has checkpoint format {own.get('format')}; this version reads format {FORMAT}"
         )
     weights = {
         name.removeprefix(MODEL_PREFIX): value

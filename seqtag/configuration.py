@@ -6,6 +6,8 @@ import functools
 import importlib
 import inspect
 import os
+import types
+import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,15 @@ from omegaconf import DictConfig, OmegaConf
 
 PREFIXES = ("seqtag.", "torch.nn.")
 """A config may name classes of these packages; ``SEQTAG_TRUSTED`` adds the user's own."""
+
+WORDS = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    str: "a text",
+    type(None): "null",
+}
+"""What messages call the types of plain values."""
 
 INSTRUCTIONS = frozenset({"_target_", "_partial_"})
 
@@ -110,18 +121,26 @@ def build(
 
     Raises:
         ValueError: a target is not an allowed class, or does not take an argument; all such
-            faults of the node in one message, a line each.
+            faults of the node in one message, a line each. Or an argument is not given.
     """
-    from hydra.utils import instantiate
-
-    faults = list(_faults(node, kinds, name, prefixes))
-    if faults:
-        raise ValueError("\n".join(faults))
-    made = instantiate({**node, "_partial_": True}, _convert_="all")
+    check(node, kinds=kinds, name=name, prefixes=prefixes)
+    made = _part(node, kinds, name, prefixes)
     if node.get("_partial_") and not arguments and not named:
         return made
-    assert isinstance(made, functools.partial)
-    return made(*arguments, **named)
+    return _call(made, name, *arguments, **named)
+
+
+def check(
+    node: Mapping[str, Any],
+    *,
+    kinds: tuple[type, ...],
+    name: str,
+    prefixes: tuple[str, ...] = PREFIXES,
+) -> None:
+    """Refuse a node that ``build`` would refuse, without building anything."""
+    faults = _faults(node, kinds, name, prefixes)
+    if faults:
+        raise ValueError("\n".join(faults))
 
 
 def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, ...]) -> list[str]:
@@ -140,16 +159,88 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
             target = _locate(str(node["_target_"]), kinds, prefixes)
         except ValueError as error:
             return [f"{name}: {error}"]
-        accepted = inspect.signature(target).parameters
-        for key in node:
+        accepted = [
+            argument.name
+            for argument in inspect.signature(target).parameters.values()
+            if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+        ]
+        scalars = _scalars(target)
+        for key, value in node.items():
             if key not in accepted and key not in INSTRUCTIONS:
                 faults.append(
                     f"{name}.{key}: {target.__name__} takes no '{key}'; it takes "
                     f"{', '.join(accepted)}"
                 )
+            elif key in scalars and type(value) in WORDS and not _fits(value, scalars[key]):
+                wanted = " or ".join(WORDS[kind] for kind in scalars[key])
+                faults.append(f"{name}.{key} is {value!r}; it must be {wanted}")
     for key, value in node.items():
         faults += _faults(value, kinds, f"{name}.{key}", prefixes)
     return faults
+
+
+def _scalars(target: type) -> dict[str, tuple[type, ...]]:
+    """The constructor's arguments that take plain values, with the types that they take."""
+    try:
+        hints = typing.get_type_hints(target.__init__)
+    except NameError:  # a class that imports its types for the type checker only
+        return {}
+    found = {}
+    for name, hint in hints.items():
+        united = typing.get_origin(hint) in (typing.Union, types.UnionType)
+        kinds = typing.get_args(hint) if united else (hint,)
+        plain_kinds = tuple(kind for kind in kinds if kind in WORDS)
+        # A hint with more than classes in it (Any, Literal) takes what cannot be told here.
+        if plain_kinds and all(inspect.isclass(kind) for kind in kinds):
+            found[name] = plain_kinds
+    return found
+
+
+def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
+    """Whether a value is of one of the types; a whole number is also a number, but no bool is."""
+    if isinstance(value, bool):
+        return bool in kinds
+    return isinstance(value, kinds) or (float in kinds and isinstance(value, int))
+
+
+def _make(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, ...]) -> Any:
+    """What a checked node stands for.
+
+    Hydra's ``instantiate`` would read it anew, resolve interpolations and make lists of tuples:
+    a checkpoint could have it build what was never looked at here.
+    """
+    if isinstance(node, list):
+        return [_make(item, kinds, f"{name}[{i}]", prefixes) for i, item in enumerate(node)]
+    if not isinstance(node, Mapping):
+        return node
+    if "_target_" not in node:
+        return {key: _make(value, kinds, f"{name}.{key}", prefixes) for key, value in node.items()}
+    made = _part(node, kinds, name, prefixes)
+    return made if node.get("_partial_") else _call(made, name)
+
+
+def _part(
+    node: Mapping[str, Any], kinds: tuple[type, ...], name: str, prefixes: tuple[str, ...]
+) -> functools.partial[Any]:
+    """The class that a node names, with the arguments that the node states."""
+    stated = {
+        key: _make(value, kinds, f"{name}.{key}", prefixes)
+        for key, value in node.items()
+        if key not in INSTRUCTIONS
+    }
+    return functools.partial(_locate(str(node["_target_"]), kinds, prefixes), **stated)
+
+
+def _call(made: functools.partial[Any], name: str, *arguments: Any, **named: Any) -> Any:
+    try:
+        inspect.signature(made).bind(*arguments, **named)
+    except TypeError as error:
+        raise ValueError(f"{name}: {made.func.__name__}: {error}") from None
+    try:
+        return made(*arguments, **named)
+    except ModuleNotFoundError as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"{name} needs a package that is not installed: {reason}") from error
 
 
 def _locate(target: str, kinds: tuple[type, ...], prefixes: tuple[str, ...]) -> type:

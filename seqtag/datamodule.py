@@ -13,7 +13,7 @@ from datasets import Features, List, Value
 from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
-from seqtag.batch import Batch, Row, TargetSpec, place
+from seqtag.batch import Batch, TargetSpec, place
 from seqtag.data.collation import collate
 from seqtag.data.corpus import (
     EncodedRows,
@@ -24,7 +24,7 @@ from seqtag.data.corpus import (
 )
 from seqtag.data.inputs import Inputs, length
 from seqtag.data.readers.lines import open_stream
-from seqtag.data.sampler import BudgetSampler
+from seqtag.data.sampler import Batching, BudgetSampler
 from seqtag.data.source import build_reader
 from seqtag.tasks.task import Task
 
@@ -92,7 +92,7 @@ class DataModule(LightningDataModule):
         self.splits: dict[str, Split] = {}
         self.notes: list[str] = []
         self._data: Mapping[str, Any] = config["data"]
-        self._batching: Mapping[str, Any] = config["batching"]
+        self._batching = Batching.from_config(config)
         self._seed: int = config["seed"]
         self._settings = {"data": _without_paths(self._data), "task": config["task"]}
         self._reader = build_reader(self._data, per_element=self.task.per_element, read_target=True)
@@ -155,14 +155,13 @@ class DataModule(LightningDataModule):
         split, trainer = self.splits[name], self.trainer
         sampler = BudgetSampler(
             split.encoded.lengths(),
-            max_tokens=self._batching["max_tokens"],
-            max_rows=self._batching["max_rows"],
+            batching=self._batching,
             seed=self._seed,
             shuffle=shuffle,
             rank=trainer.global_rank if trainer else 0,
             ranks=trainer.world_size if trainer else 1,
         )
-        workers = self._batching["num_workers"]
+        workers = self._batching.num_workers
         # The sampler gives lists of rows, so that the set's item is a whole batch; it stands as
         # ``sampler`` since that is where Lightning looks for set_epoch.
         return DataLoader(
@@ -214,7 +213,6 @@ class DataModule(LightningDataModule):
                     if not length(row):
                         counts["empty"] += 1
                         continue
-                    self._check_length(row)
                     yield {
                         kind: row[kind],  # type: ignore[literal-required]
                         "target": self.task.parse(row),
@@ -225,12 +223,22 @@ class DataModule(LightningDataModule):
         stored = store(self._folder, f"rows-{key}", features, rows)
         return _Read(stored.table, path, digest, key, stored.counts["empty"])
 
-    def _check_length(self, row: Row) -> None:
-        limit = self._batching["max_tokens"]
-        if length(row) > limit:
+    def _check(self, split: Split) -> None:
+        """Refuse what no cache may hide: a row over the limit, a split with nothing to score."""
+        limit, lengths = self._batching.max_tokens, split.encoded.lengths()
+        too_long = np.flatnonzero(lengths > limit)
+        if len(too_long):
+            first = too_long[0]
+            others = f" ({len(too_long) - 1} more rows do not)" if len(too_long) > 1 else ""
             raise ValueError(
-                f"{place(row)}: a sequence of {length(row)} elements does not fit into "
-                f"batching.max_tokens={limit}; raise that, or shorten the sequence"
+                f"{split.place(first)}: a sequence of {lengths[first]} elements does not fit into "
+                f"batching.max_tokens={limit}{others}; raise that, or shorten the sequence"
+            )
+        targets = split.counts["elements" if self.task.per_element else "rows"]
+        if split.counts["missing"] == targets * max(1, split.spec.width):
+            raise ValueError(
+                f"the {split.name} split ({split.path}) has nothing to score: all of its "
+                f"{split.counts['missing']:,} targets are missing"
             )
 
     def _cut(self, train: _Read) -> tuple[_Read, _Read]:
@@ -273,8 +281,9 @@ class DataModule(LightningDataModule):
         def rows(counts: dict[str, Any]) -> Iterator[dict[str, Any]]:
             counts.update(rows=0, elements=0, longest=0, unknown=0, missing=0)
             for row in iterate(read.rows):
+                encoded = self.inputs.encode(row)
                 try:
-                    encoded = self.inputs.encode(row) | self.task.encode(row["target"], spec)
+                    encoded |= self.task.encode(row["target"], spec)
                 except ValueError as error:
                     raise ValueError(f"{place(row)}: {error}") from error
                 counts["rows"] += 1
@@ -288,7 +297,7 @@ class DataModule(LightningDataModule):
         widths = {n: len(field) for n, field in fields.items() if n != "word"}
         if spec.width:
             widths |= {"target": spec.width, "present": spec.width}
-        return Split(
+        split = Split(
             name=name,
             path=read.path,
             digest=read.digest,
@@ -297,6 +306,8 @@ class DataModule(LightningDataModule):
             spec=spec,
             counts={**stored.counts, "empty": read.empty},
         )
+        self._check(split)
+        return split
 
 
 class _Batches(Dataset[Batch]):

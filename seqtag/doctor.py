@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from seqtag.datamodule import DataModule, Split
 
 NAMED = 20
 """Labels named in one line; the others are counted."""
+
+RUN_TOGETHER = 50
+"""A row so many times as long as the median one is likely several that nothing separates."""
 
 
 def examine(data: DataModule) -> Iterator[str]:
@@ -15,6 +20,13 @@ def examine(data: DataModule) -> Iterator[str]:
     yield from data.notes
     for split in data.splits.values():
         yield describe(split)
+        lengths = split.encoded.lengths()
+        longest, median = int(np.argmax(lengths)), np.median(lengths)
+        if lengths[longest] > RUN_TOGETHER * median:
+            yield (
+                f"warning: {split.place(longest)} is a row of {lengths[longest]:,} elements, where "
+                f"the median is {median:g}; are there several rows in it?"
+            )
     spec = data.target
     if spec.labels:
         scheme = f", spans in the scheme {spec.scheme}" if spec.scheme else ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -13,7 +12,7 @@ from seqtag.batch import Output, Prediction, Row, place
 from seqtag.checkpoint import Checkpoint, load_checkpoint
 from seqtag.data.collation import collate
 from seqtag.data.inputs import length
-from seqtag.data.sampler import BudgetSampler
+from seqtag.data.sampler import Batching, BudgetSampler
 from seqtag.data.source import build_input_tokenizer
 from seqtag.tasks.task import Task
 
@@ -38,19 +37,27 @@ def choose_device(device: str) -> torch.device:
         raise ValueError(f"device={device} cannot be used: {reason}") from error
 
 
-def load(path: str | Path, *, device: str = "auto", **batching: int) -> Predictor:
+def load(
+    path: str | Path,
+    *,
+    device: str = "auto",
+    max_tokens: int | None = None,
+    max_rows: int | None = None,
+) -> Predictor:
     """A predictor from a run directory (its best checkpoint) or a checkpoint file.
 
     Args:
         path: of the run directory or file.
         device: ``auto``, ``cpu``, ``cuda``, ``cuda:1``, ...
-        batching: ``max_tokens`` and ``max_rows`` in a batch, where the run's own do not suit.
+        max_tokens: cells of a batch, also the longest sequence that is taken; None as in the run.
+        max_rows: rows of a batch; None as in the run.
 
     Raises:
         ValueError: there is no readable checkpoint, or the device is not there.
     """
     checkpoint = load_checkpoint(path)
-    checkpoint.config["batching"] |= batching
+    given = {"max_tokens": max_tokens, "max_rows": max_rows}
+    checkpoint.config["batching"] |= {k: v for k, v in given.items() if v is not None}
     return Predictor(checkpoint, device=device)
 
 
@@ -68,9 +75,7 @@ class Predictor:
         self._tokenizer = build_input_tokenizer(checkpoint.config["data"])
         self._device = choose_device(device)
         self._model = checkpoint.model().to(self._device)
-        batching = checkpoint.config["batching"]
-        self._max_tokens: int = batching["max_tokens"]
-        self._max_rows: int = batching["max_rows"]
+        self._batching = Batching.from_config(checkpoint.config)
 
     def predict(
         self,
@@ -91,6 +96,8 @@ class Predictor:
         Raises:
             ValueError: an item is not what the model reads, or too long.
         """
+        if isinstance(items, str | Mapping):
+            raise ValueError(f"give a list of sequences, even if it is one: [{items!r:.60}]")
         rows = (self._row(item, number) for number, item in enumerate(items, 1))
         for _, output in self.predict_rows(
             rows, probabilities=probabilities, look_ahead=look_ahead
@@ -101,27 +108,27 @@ class Predictor:
         self, rows: Iterable[Row], *, probabilities: bool, look_ahead: int
     ) -> Iterator[tuple[Row, Output]]:
         """Yield each row of a reader with its output, in order."""
+        if look_ahead < 1:
+            raise ValueError(f"look_ahead is {look_ahead}; it must be at least 1")
         waiting = iter(rows)
         while block := list(islice(waiting, look_ahead)):
             yield from zip(block, self._predict_block(block, probabilities), strict=True)
 
     def _predict_block(self, rows: list[Row], probabilities: bool) -> list[Output]:
-        empty: Any = [] if self.task.per_element else None
-        outputs = [Output(empty)] * len(rows)
+        outputs = [self._empty_output(probabilities)] * len(rows)
         filled = [number for number, row in enumerate(rows) if length(row)]
         lengths = [length(rows[number]) for number in filled]
         for number, cells in zip(filled, lengths, strict=True):
-            if cells > self._max_tokens:
+            if cells > self._batching.max_tokens:
                 raise ValueError(
                     f"{place(rows[number])}: a sequence of {cells} elements does not fit into "
-                    f"batching.max_tokens={self._max_tokens}; raise that, or shorten the sequence"
+                    f"batching.max_tokens={self._batching.max_tokens}; raise that, or shorten the sequence"
                 )
         if not filled:
             return outputs
         batches = BudgetSampler(
             lengths,
-            max_tokens=self._max_tokens,
-            max_rows=self._max_rows,
+            batching=self._batching,
             seed=0,
             shuffle=False,
             rank=0,
@@ -133,6 +140,13 @@ class Predictor:
             for number, answer in zip(numbers, answers, strict=True):
                 outputs[number] = answer
         return outputs
+
+    def _empty_output(self, probabilities: bool) -> Output:
+        """The answer to an empty row; it has probabilities, of nothing, where others have some."""
+        shares = probabilities and bool(self.checkpoint.target.labels)
+        if self.task.per_element:
+            return Output([], [] if shares else None)
+        return Output(None, {} if shares else None)
 
     @torch.inference_mode()
     def _predict_batch(self, rows: list[Row], probabilities: bool) -> list[Output]:
@@ -156,17 +170,18 @@ class Predictor:
         )
 
     def _row(self, item: Item, number: int) -> Row:
-        if isinstance(item, Mapping):
-            return item
         row: Row = {"file": "item", "line": number}
-        if isinstance(item, str):
-            row["tokens"] = self._tokenizer.split(item)
-        elif self.checkpoint.inputs.reads_vectors:
-            row["vectors"] = item  # type: ignore[typeddict-item]
-        elif all(isinstance(token, str) for token in item):
-            row["tokens"] = list(item)  # type: ignore[arg-type]
-        else:
-            raise ValueError(
-                f"item {number} is {item!r:.60}; this model reads strings or lists of tokens"
-            )
-        return row
+        if isinstance(item, Mapping):
+            if "tokens" in item or "vectors" in item:
+                return {**row, **item}
+        elif isinstance(item, str):
+            return {**row, "tokens": self._tokenizer.split(item)}
+        elif isinstance(item, Iterable):
+            elements = list(item)
+            if self.checkpoint.inputs.reads_vectors:
+                return {**row, "vectors": elements}  # type: ignore[typeddict-item]
+            if all(isinstance(element, str) for element in elements):
+                return {**row, "tokens": elements}  # type: ignore[typeddict-item]
+        vectors = self.checkpoint.inputs.reads_vectors
+        reads = "lists of vectors" if vectors else "strings or lists of tokens"
+        raise ValueError(f"item {number} is {item!r:.60}; this model reads {reads}")

@@ -39,6 +39,7 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
         raise ValueError(f"split={name}; it is dev or test")
     checkpoint = load_checkpoint(config["run"])
     config = absolute_data_paths(config)
+    checkpoint.config = config
     data = DataModule(config, inputs=checkpoint.inputs, target=checkpoint.target)
     split = data.read_split(name)
     for line in (*data.notes, f"scoring {checkpoint.path}", describe(split)):

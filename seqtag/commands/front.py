@@ -35,6 +35,9 @@ HYDRA = (
 """A run keeps its own folder and record, so Hydra's are off, and the working directory stays."""
 
 SAMPLE = "experiment=pos"
+DATA_KEYS = frozenset({"experiment", "data", "data.train", "data.dev", "data.test"})
+"""Keys that say what to train on; without any of them it is the sample."""
+
 RUN_CONFIG = "run_with_command"
 DATA = "data"
 """The group whose option changes how files are read, and not what the model is."""
@@ -112,21 +115,23 @@ def _run(name: str, arguments: Arguments) -> int:
             raise UserError(_leave_pipe()) from None
         except (ValueError, OSError) as error:
             # Hydra holds ordinary exceptions back to wrap them; an exit passes.
-            raise UserError(fail(str(error), error)) from error
+            raise UserError(fail(explain(error), error)) from error
 
     main = hydra.main(
         version_base="1.3", config_path=str(config_directory()), config_name=config_name
     )(task)
-    sys.argv = [sys.argv[0], *arguments.flags, *HYDRA, *overrides]
-    main()
+    typed = sys.argv
+    sys.argv = [typed[0], *arguments.flags, *HYDRA, *overrides]
+    try:
+        main()
+    finally:
+        sys.argv = typed
     return 0
 
 
 def _names_data(arguments: Arguments) -> bool:
     """Whether the command line says what to train on."""
-    return any(
-        key == "data" or key.startswith("data.") or key == "experiment" for key in arguments.given()
-    )
+    return not DATA_KEYS.isdisjoint(arguments.given())
 
 
 def _store_run_config(name: str, run: str, overrides: list[str]) -> list[str]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
 from seqtag.configuration import options
 
 
@@ -17,6 +20,10 @@ def explain(error: BaseException) -> str:
         group, option = found[1], found[2]
         names = ", ".join(options(group)) or "none"
         return f"no option '{option}' in {group}; there are: {names}"
+    if found := re.search(r"Environment variable '(.+?)' not found", text):
+        return f"this config needs the environment variable {found[1]}, which is not set"
+    if not isinstance(error, HydraException | OmegaConfBaseException):
+        return text
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return " ".join(lines[:2]) if lines else type(error).__name__
 

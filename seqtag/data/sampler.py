@@ -2,14 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch.utils.data import Sampler
 
+from seqtag.configuration import build
+
 BUCKET_RATIO = 1.1
-"""Longest to shortest row of one bucket: at most this share of a batch is padding within it."""
+"""Longest to shortest row of one bucket, in the order of the rows a batch is cut from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batching:
+    """How rows are put into batches.
+
+    Args:
+        max_tokens: cells in a batch, padding included; also the longest row that is taken.
+        max_rows: rows in a batch.
+        num_workers: processes that load batches; 0 loads in the training process.
+    """
+
+    max_tokens: int
+    max_rows: int
+    num_workers: int
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_tokens", 1), ("max_rows", 1), ("num_workers", 0)):
+            if getattr(self, name) < least:
+                raise ValueError(
+                    f"batching.{name} is {getattr(self, name)}; it must be at least {least}"
+                )
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Batching:
+        """The batching of a run's config."""
+        batching = build(config["batching"], kinds=(cls,), name="batching")
+        assert isinstance(batching, cls)
+        return batching
 
 
 class BudgetSampler(Sampler[list[int]]):
@@ -21,8 +54,7 @@ class BudgetSampler(Sampler[list[int]]):
 
     Args:
         lengths: elements of each row.
-        max_tokens: cells in a batch, padding included; a longer row is a batch of its own.
-        max_rows: rows in a batch.
+        batching: the budget; a row that is longer than it is a batch of its own.
         seed: of the order.
         shuffle: False keeps the rows sorted by length, for scoring.
         rank: the number of this process, from 0.
@@ -34,16 +66,12 @@ class BudgetSampler(Sampler[list[int]]):
         self,
         lengths: Sequence[int] | NDArray[np.int64],
         *,
-        max_tokens: int,
-        max_rows: int,
+        batching: Batching,
         seed: int,
         shuffle: bool,
         rank: int,
         ranks: int,
     ) -> None:
-        for name, value in (("max_tokens", max_tokens), ("max_rows", max_rows)):
-            if value < 1:
-                raise ValueError(f"batching.{name} is {value}; it must be at least 1")
         self.seed, self.shuffle, self.rank, self.ranks = seed, shuffle, rank, ranks
         self.epoch = 0
         rows_by_length = np.argsort(np.asarray(lengths, dtype=np.int64), kind="stable")
@@ -54,8 +82,8 @@ class BudgetSampler(Sampler[list[int]]):
         ]
         self._cuts = _pack(
             np.repeat(longest, [len(bucket) for bucket in self._buckets]),
-            max_tokens=max_tokens,
-            max_rows=max_rows,
+            max_tokens=batching.max_tokens,
+            max_rows=batching.max_rows,
         )
 
     def set_epoch(self, epoch: int) -> None:

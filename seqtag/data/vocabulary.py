@@ -76,12 +76,23 @@ class VectorScale:
         return len(self.mean)
 
     def encode(self, sequence: Sequence[Sequence[float]]) -> NDArray[np.float32]:
-        """Standardised vectors ``[source, width]``."""
-        vectors = np.asarray(sequence, dtype=np.float64)
+        """Standardised vectors ``[source, width]``.
+
+        Raises:
+            ValueError: these are no vectors of that width, or hold NaN or infinity.
+        """
+        try:
+            vectors = np.asarray(sequence, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{sequence!r:.60} are no vectors of {len(self)} numbers each"
+            ) from error
         if vectors.ndim != 2 or vectors.shape[1] != len(self):
             raise ValueError(
                 f"the vectors have shape {vectors.shape}; this model reads [elements, {len(self)}]"
             )
+        if not np.isfinite(vectors).all():
+            raise ValueError("the vectors hold NaN or infinity")
         return ((vectors - self.mean) / self.deviation).astype(np.float32)
 
     def state(self) -> dict[str, Any]:
@@ -117,8 +128,11 @@ class Moments:
 
     @property
     def deviation(self) -> NDArray[np.float64]:
-        """Population standard deviation of each column; 1 where a column never varies."""
+        """Population standard deviation of each column; 1 where a column never varies.
+
+        A deviation in the last digits of the mean is rounding, not variation.
+        """
         if not self.count:
             return np.ones_like(self.mean)
         deviation = np.sqrt(self._squares / self.count)
-        return np.where(deviation > 1e-12 * np.maximum(1.0, np.abs(self.mean)), deviation, 1.0)
+        return np.where(deviation > 1e-12 * np.abs(self.mean), deviation, 1.0)

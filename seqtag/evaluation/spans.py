@@ -116,7 +116,7 @@ def _strict_spans(scheme: str, segment: tuple[str, ...]) -> tuple[Span, ...]:
 def _conlleval_spans(segment: tuple[str, ...]) -> tuple[Span, ...]:
     from seqeval.metrics.sequence_labeling import get_entities
 
-    chunks = get_entities(list(segment))  # type: ignore[no-untyped-call]
+    chunks = get_entities(list(segment))
     return tuple((kind, first, last + 1) for kind, first, last in chunks)
 
 

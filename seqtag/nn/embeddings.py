@@ -106,10 +106,10 @@ class SymbolEmbedding(nn.Module):
             self.table.weight[PADDING] = 0
 
     def forward(self, symbols: Tensor) -> Tensor:
-        """Vectors ``[batch, source, dim]`` of ``symbols [batch, source]``; zeros at padding."""
+        """Vectors ``[batch, source, dim]`` of ``symbols [batch, source]``."""
         if self.training and self.unknown_share > 0:
             hidden = torch.rand(symbols.shape, device=symbols.device) < self.unknown_share
-            symbols = symbols.masked_fill(hidden & (symbols != PADDING), UNKNOWN)
+            symbols = symbols.masked_fill(hidden, UNKNOWN)
         vectors: Tensor = self.table(symbols)
         return vectors * self.scale
 

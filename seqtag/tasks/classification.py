@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import torch
 
-from seqtag.batch import Output, Prediction, Row, Target, TargetSpec
+from seqtag.batch import Output, Prediction, Row, Target, TargetSpec, place
 from seqtag.tasks.labels import encode_labels, fit_labels, majority, parse_label, unseen_labels
 from seqtag.tasks.task import Encoded, Task
 
@@ -23,7 +23,13 @@ class Classification(Task):
 
     def parse(self, row: Row) -> str | None:
         """See the base class."""
-        return parse_label(row.get("target"), row)
+        target = row.get("target")
+        if isinstance(target, list):
+            raise ValueError(
+                f"{place(row)}: classification wants one label for the sequence, and here each "
+                "element has one; did you mean task=tagging?"
+            )
+        return parse_label(target, row)
 
     def fit(self, targets: Callable[[], Iterable[str | None]]) -> TargetSpec:
         """See the base class."""

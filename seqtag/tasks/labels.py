@@ -47,7 +47,7 @@ def unseen_labels(cells: Iterable[str | None], spec: TargetSpec) -> tuple[str, .
 
 def encode_labels(cells: Sequence[str | None], spec: TargetSpec) -> dict[str, NDArray[Any]]:
     """Ids ``[n]``, unseen labels behind the known ones, and which are present."""
-    ids = {name: number for number, name in enumerate((*spec.labels, *spec.unseen))}
+    ids = spec.ids
     present = np.fromiter((cell is not None for cell in cells), np.uint8, len(cells))
     target = np.fromiter((ids[c] if c is not None else 0 for c in cells), np.int32, len(cells))
     return {"target": target, "present": present}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from seqtag.batch import Row, Target, TargetSpec, place
+from seqtag.data.readers.values import parse_number
 from seqtag.data.vocabulary import Moments
 
 Numbers = list[float | None]
@@ -19,6 +20,8 @@ Numbers = list[float | None]
 
 MISSING: Numbers = [None]
 """A target that is missing as a whole, whatever its width."""
+
+TARGETS_PER_STEP = 1000
 
 
 def parse_numbers(cell: Any, row: Row, element: int | None = None) -> Numbers:
@@ -34,33 +37,39 @@ def parse_numbers(cell: Any, row: Row, element: int | None = None) -> Numbers:
             numbers.append(None)
             continue
         try:
-            number = float(value) if isinstance(value, str | int | float) else math.nan
+            numbers.append(parse_number(str(value)))
         except ValueError:
-            number = math.nan
-        if isinstance(value, bool) or not math.isfinite(number):
             raise ValueError(
                 f"{place(row, element)}: the target {value!r:.60} is not a number; if it means "
                 "'no value', set data.missing to it"
-            )
-        numbers.append(number)
+            ) from None
     return numbers
 
 
 def fit_numbers(targets: Iterable[Numbers]) -> TargetSpec:
     """Mean and deviation of each number over the training split.
 
+    The first target that is not missing says how many numbers there are. One of another width
+    is passed over: ``encode_numbers`` will refuse it, where its file and line are known.
+
     Raises:
-        ValueError: targets of different widths, or a number that is missing everywhere.
+        ValueError: a number is missing everywhere.
     """
     moments: list[Moments] = []
-    for numbers in targets:
-        if not moments and numbers != MISSING:
-            moments = [Moments() for _ in numbers]
-        for moment, number in zip(moments, _widen(numbers, len(moments)), strict=True):
-            if number is not None:
-                moment.add(np.array([[number]]))
-    if not moments or not all(moment.count for moment in moments):
+    waiting = iter(targets)
+    while block := list(islice(waiting, TARGETS_PER_STEP)):
+        if not moments:
+            first = next((numbers for numbers in block if numbers != MISSING), [])
+            moments = [Moments() for _ in first]
+        block = [numbers for numbers in block if len(numbers) == len(moments)]
+        for column, moment in enumerate(moments):
+            present = [n[column] for n in block if n[column] is not None]
+            moment.add(np.array(present, dtype=np.float64).reshape(-1, 1))
+    if not moments:
         raise ValueError("the training data has no target at all: every target is missing")
+    for number, moment in enumerate(moments, 1):
+        if not moment.count:
+            raise ValueError(f"number {number} of the target is missing in all the training data")
     return TargetSpec(
         mean=tuple(float(moment.mean[0]) for moment in moments),
         deviation=tuple(float(moment.deviation[0]) for moment in moments),

@@ -11,7 +11,7 @@ from pytorch_lightning import seed_everything
 from seqtag.doctor import examine
 from seqtag.model import Model
 from seqtag.predictor import choose_device
-from seqtag.training.fit import make_loop, quiet_lightning, read_data
+from seqtag.training.fit import check_settings, make_loop, quiet_lightning, read_data
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +22,7 @@ def dry_run(config: Mapping[str, Any]) -> None:
     Raises:
         ValueError: as for a training run; nothing is written.
     """
+    check_settings(config)
     quiet_lightning()
     data = read_data(config)
     for line in examine(data):

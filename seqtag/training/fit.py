@@ -16,7 +16,8 @@ from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers.logger import Logger
 
 from seqtag.checkpoint import BEST, LAST, load_checkpoint, own_part
-from seqtag.configuration import PREFIXES, build
+from seqtag.configuration import PREFIXES, build, check
+from seqtag.data.sampler import Batching
 from seqtag.datamodule import DataModule
 from seqtag.doctor import examine
 from seqtag.floors import score_floor
@@ -67,13 +68,13 @@ def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
     Raises:
         ValueError: the config or the data cannot be used; nothing has been written then.
     """
-    _check_limits(config["trainer"])
+    check_settings(config)
     quiet_lightning()
     data = read_data(config)
     seed_everything(config["seed"], workers=True, verbose=False)
     model = Model.from_config(config, data.inputs.fields, data.target)
     loop = make_loop(config, data, model)
-    # Built once before the run directory exists, so that a wrong setting leaves nothing behind.
+    # All that can be refused has been by now: a wrong setting leaves no run directory behind.
     name = f"{kind_of(config['task'])}-{kind_of(config['encoder'])}"
     folder = create_directory(Path(config["runs"]).expanduser().absolute() / name)
     with log_to(folder / "log.txt"):
@@ -202,6 +203,23 @@ def _run(
     write_predictions(folder / "predictions.jsonl", best, data.splits[scored[-1]], config["device"])
     write_json(folder / "metrics.json", metrics | {f"floor/{k}": v for k, v in floors.items()})
     return Run(folder, metrics, floors, loop.selection)
+
+
+def check_settings(config: Mapping[str, Any]) -> None:
+    """Refuse what can be refused before any data is read.
+
+    Raises:
+        ValueError: a setting that no run can have.
+    """
+    check(config["trainer"], kinds=(Trainer,), name="trainer", prefixes=TRAINING_PREFIXES)
+    for group, kind in (("callbacks", Callback), ("logger", Logger)):
+        check(config[group], kinds=(kind,), name=group, prefixes=TRAINING_PREFIXES)
+    _check_limits(config["trainer"])
+    Batching.from_config(config)
+    choose_device(config["device"])
+    seed = config["seed"]
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(f"seed is {seed!r}; it must be a whole number of 0 or more")
 
 
 def _check_limits(settings: Mapping[str, Any]) -> None:

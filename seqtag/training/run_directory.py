@@ -61,7 +61,7 @@ def describe_environment(seed: int, data: Mapping[str, Mapping[str, Any]]) -> di
         data: by split, its path, digest and counts.
     """
     return {
-        "command_line": sys.argv,
+        "command_line": sys.orig_argv,
         "seed": seed,
         "data": data,
         "git_commit": _git_commit(),

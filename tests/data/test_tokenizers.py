@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seqtag.data.tokenizers import Characters, Smiles, Tokenizer, Whitespace
+
+unhurried = settings(deadline=None)  # a busy machine is no failure
 
 
 @pytest.mark.parametrize(
@@ -51,6 +53,7 @@ def test_smiles_are_cut_into_atoms_bonds_and_rings(smiles: str, tokens: list[str
 
 
 @pytest.mark.parametrize("tokenizer", [Characters(), Smiles()])
+@unhurried
 @given(text=st.text())
 def test_nothing_is_lost_where_nothing_separates(tokenizer: Tokenizer, text: str) -> None:
     tokens = tokenizer.split(text)
@@ -58,6 +61,7 @@ def test_nothing_is_lost_where_nothing_separates(tokenizer: Tokenizer, text: str
     assert "" not in tokens
 
 
+@unhurried
 @given(text=st.text())
 def test_only_separators_are_lost_between_words(text: str) -> None:
     tokens = Whitespace().split(text)

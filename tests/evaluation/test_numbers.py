@@ -89,20 +89,26 @@ def test_equal_to_scikit_learn_and_scipy_far_from_zero(offset):
         assert score(metric(spec), value, target) == pytest.approx(number, rel=1e-10)
 
 
-def test_constant_gold_leaves_r2_and_correlation_undefined():
-    # 0.1 is not exact in float32, and the sums of a thousand of it are not exact either.
-    target = whole([1e6 + 0.1] * 1000)
+# The squares of either, a thousand times, differ from the square of the sum by rounding.
+CONSTANTS = [(0.1, -7.3), (1e6 + 0.125, 0.3)]
+
+
+@pytest.mark.parametrize(("constant", "mean"), CONSTANTS)
+def test_constant_gold_leaves_r2_and_correlation_undefined(constant, mean):
+    target = whole([constant] * 1000)
     value = target.value + torch.randn(1000, 1, generator=torch.Generator().manual_seed(0))
-    spec = TargetSpec(mean=(1e6 - 7.3,), deviation=(1.0,))
+    spec = TargetSpec(mean=(mean,), deviation=(1.0,))
     assert math.isnan(score(R2(spec), value, target))
     assert math.isnan(score(PearsonCorrelation(spec), value, target))
 
 
-def test_constant_prediction_leaves_correlation_undefined_and_not_r2():
-    target = whole([1.0, 2.0, 3.0])
-    value = torch.full((3, 1), 2.0)
-    assert score(R2(ONE), value, target) == pytest.approx(0)
-    assert math.isnan(score(PearsonCorrelation(ONE), value, target))
+@pytest.mark.parametrize(("constant", "mean"), CONSTANTS)
+def test_constant_prediction_leaves_correlation_undefined_and_not_r2(constant, mean):
+    target = whole([constant - 100, constant + 100] * 500)
+    value = torch.full((1000, 1), constant)
+    spec = TargetSpec(mean=(mean,), deviation=(1.0,))
+    assert score(R2(spec), value, target) == pytest.approx(0, abs=1e-5)
+    assert math.isnan(score(PearsonCorrelation(spec), value, target))
 
 
 def test_correlation_knows_its_sign():

@@ -44,6 +44,7 @@ def test_the_whole_split_is_read():
         [""],
         ["NAME O"],
         ["I NAME"],
+        ["B-X I-X O", "NAME O"],
         ["NOUN VERB X PRON"],
         ["B-X I-X O B_X"],
         ["B- I-X"],

@@ -43,6 +43,7 @@ def test_starts_at_unit_variance(vocabularies) -> None:
 @pytest.mark.parametrize("poison", [float("nan"), 1e30])
 def test_vectors_at_padding_are_never_read(poison: float) -> None:
     embedding = build({"vectors": range(5)})
+    torch.nn.init.ones_(embedding.vectors.bias)
     x = torch.randn(2, 3, 5)
     x[1, 1:] = poison
     vectors = embedding({"vectors": x}, LAYOUT)

@@ -39,13 +39,13 @@ def quoted_records(
         lines: of the file.
         name: what messages call the file.
         character: between two cells.
-        max_bytes: the longest record; a quote that is never closed would else take in the file.
+        max_bytes: the longest record; else a quote that is never closed takes in the whole file.
 
     Raises:
         ValueError: a record is too long or not valid CSV.
     """
-    # The csv module's own limit on a cell is the process's; it is only ever raised, to a limit
-    # that the records below keep.
+    # The csv module has one limit on cells for the whole process. It is only ever raised here,
+    # and records stay within max_bytes.
     csv.field_size_limit(max(csv.field_size_limit(), max_bytes))
     feed = _Feed(lines, name, max_bytes)
     reader = csv.reader(feed, delimiter=character, strict=True)

@@ -34,7 +34,7 @@ TWO = [(["a"], ["X"]), (["b"], ["Y"])]
         ("a\u0085b\tX\nc\u2028d\tY\n", [(["a\u0085b", "c\u2028d"], ["X", "Y"])]),
         ("\u200d X\n\x0c Y\n", [(["\u200d", "\x0c"], ["X", "Y"])]),
         ("Dubbz\ufeff\tX\n", [(["Dubbz\ufeff"], ["X"])]),
-        ('"\tX\n\'\tY\n', [(['"', "'"], ["X", "Y"])]),
+        ("\"\tX\n'\tY\n", [(['"', "'"], ["X", "Y"])]),
         ("a\t\nb\tY\n", [(["a", "b"], [None, "Y"])]),
         ("a\t_\n_\tY\n", [(["a", "_"], [None, "Y"])]),
         ("New York\tX\n", [(["New York"], ["X"])]),
@@ -65,15 +65,13 @@ def test_sentences_are_read(text: str, rows: list[Any]) -> None:
         (
             "a X\n",
             {"target": 3},
-            "f:1: data.target=3: no such column besides the input's, the line has 2 columns: "
-            "'a X'",
+            "f:1: data.target=3: no such column besides the input's, the line has 2 columns: 'a X'",
         ),
         ("a X\n", {"input": 2}, "f:1: data.input=2: no such column, the line has 2 columns: 'a X'"),
         (
             "a X\n",
             {"target": 0},
-            "f:1: data.target=0: no such column besides the input's, the line has 2 columns: "
-            "'a X'",
+            "f:1: data.target=0: no such column besides the input's, the line has 2 columns: 'a X'",
         ),
         ("a\tX\n\nb\n", {}, "f:3: 1 column where line 1 has 2: 'b'"),
         ("a\tX\nb\tY\t\n", {}, "f:2: 3 columns where line 1 has 2: 'b\\tY\\t'"),

@@ -132,9 +132,9 @@ def test_an_unknown_encoding_is_refused(encoding: str) -> None:
 
 
 def test_limits_that_would_read_nothing_are_refused() -> None:
-    with pytest.raises(ValueError, match="data.max_line_bytes=0: it must be 1 or more"):
+    with pytest.raises(ValueError, match=r"data\.max_line_bytes=0: it must be 1 or more"):
         raw(max_line_bytes=0)
-    with pytest.raises(ValueError, match="data.skip_lines=-1: it must be 0 or more"):
+    with pytest.raises(ValueError, match=r"data\.skip_lines=-1: it must be 0 or more"):
         raw(skip_lines=-1)
 
 

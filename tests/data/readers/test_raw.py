@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from data.readers.formats import pairs, raw, write
+from data.readers.formats import pairs, raw, read, write
 from seqtag.data.tokenizers import Smiles
 
 
@@ -50,11 +50,17 @@ def test_every_line_has_its_answer() -> None:
 
 @pytest.mark.parametrize("value", [["a b", "c"], "a\nb", ["a\r"]])
 def test_a_label_that_a_line_cannot_hold_is_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match="f:1: the prediction .* write it as jsonl"):
+    with pytest.raises(ValueError, match=r"f:1: the prediction .* write it as jsonl"):
         write(raw(), b"a b\n", [value])
 
 
 def test_there_are_no_targets_to_read() -> None:
-    with pytest.raises(ValueError, match="data.target=1: raw lines hold no targets"):
+    with pytest.raises(ValueError, match=r"data\.target=1: raw lines hold no targets"):
         raw(target=1)
     assert pairs(raw(target=1, read_target=False), b"a\n") == [(["a"], None)]
+
+
+def test_skipped_lines_are_told_to_the_first_row_and_get_no_answer() -> None:
+    data = b"# top\na\nb\n"
+    assert [row["leading"] for row in read(raw(skip_lines=1), data)] == ["# top\n", ""]
+    assert write(raw(skip_lines=1), data, ["x", "y"]) == "x\ny\n"

@@ -91,9 +91,7 @@ def test_molecules_hold_no_blanks(name: str, reader: Reader, rows: int) -> None:
 def test_a_large_file_is_read_within_seconds() -> None:
     data = content("UD_English-EWT/en_ewt-ud-dev.conllu") * 8
     start = time.perf_counter()
-    words = sum(
-        len(row["tokens"]) for row in conllu(max_line_bytes=LONG).read(BytesIO(data), "f")
-    )
+    words = sum(len(row["tokens"]) for row in conllu(max_line_bytes=LONG).read(BytesIO(data), "f"))
     assert words == 8 * 25147
     # About a second where nothing else runs; the bound leaves room for a busy machine.
     assert time.perf_counter() - start < 10

@@ -47,7 +47,12 @@ LENGTHS = torch.tensor([5, 2, 0, 1])
 
 def build(make: Callable[[int], Encoder], input_dim: int = DIM) -> Encoder:
     torch.manual_seed(0)
-    return make(input_dim).eval()
+    encoder = make(input_dim)
+    with torch.no_grad():
+        for parameter in encoder.parameters():
+            # Biases start at zero and norms at one, which would hide what training brings out.
+            parameter += 0.1 * torch.randn_like(parameter)
+    return encoder.eval()
 
 
 def elements(input_dim: int = DIM) -> Tensor:

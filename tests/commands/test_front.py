@@ -1,0 +1,341 @@
+"""The command line as a user types it, in this process."""
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+import seqtag
+from seqtag.commands.front import run_command
+
+SENTENCES = [
+    [("the", "DET"), ("saw", "NOUN"), ("cuts", "VERB")],
+    [("I", "PRON"), ("saw", "VERB"), ("the", "DET"), ("duck", "NOUN")],
+    [("ducks", "NOUN"), ("cut", "VERB")],
+    [("yes", "INTJ")],
+]
+TINY = [
+    "encoder.dim=8",
+    "encoder.num_heads=2",
+    "encoder.num_layers=1",
+    "encoder.feedforward_dim=8",
+    "embedding.dim=8",
+    "trainer.max_epochs=2",
+]
+
+
+def conllu(path: Path, sentences: list[list[tuple[str, str]]]) -> Path:
+    blocks = [
+        "# a comment\n"
+        + "".join(
+            f"{number}\t{form}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n"
+            for number, (form, tag) in enumerate(sentence, 1)
+        )
+        for sentence in sentences
+    ]
+    path.write_text("\n".join(blocks) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    conllu(folder / "train.conllu", SENTENCES * 8)
+    conllu(folder / "dev.conllu", SENTENCES)
+    conllu(folder / "test.conllu", [*SENTENCES, [("new", "ADJ"), ("saw", "NOUN")]])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(files: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = tmp_path_factory.mktemp("runs")
+    words = [f"data.{name}={files / name}.conllu" for name in ("train", "dev", "test")]
+    assert run_command("train", [*words, *TINY, f"runs={runs}", "evaluate_test=true"]) == 0
+    (folder,) = (runs / "tagging-attention").iterdir()
+    return folder
+
+
+Typed = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def typed(capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Typed:
+    """Type a command: its exit status, stdout and stderr."""
+
+    def run_it(command: str, *words: str, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capfdbinary.readouterr()
+        status = run_command(command, list(words))
+        sys.stdout.flush()
+        out, err = capfdbinary.readouterr()
+        return status, out.decode(), err.decode()
+
+    return run_it
+
+
+def test_a_run_directory_holds_everything_about_the_run(run: Path, files: Path) -> None:
+    names = {path.name for path in run.iterdir()}
+    assert names == {
+        "config.yaml",
+        "overrides.yaml",
+        "best.ckpt",
+        "last.ckpt",
+        "metrics.json",
+        "metrics.csv",
+        "dev_rows.parquet",
+        "test_rows.parquet",
+        "predictions.jsonl",
+        "log.txt",
+        "environment.json",
+    }
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert {"test/accuracy", "dev/accuracy", "parameters", "best_epoch"} <= metrics.keys()
+    assert {"train/seconds", "train/tokens_per_second", "floor/test/accuracy"} <= metrics.keys()
+    environment = json.loads((run / "environment.json").read_text())
+    assert environment["data"]["train"]["rows"] == 32
+    assert environment["data"]["test"]["unknown"] == 1
+    assert len(environment["data"]["test"]["sha256"]) == 64
+    assert "labels that training lacks" in (run / "log.txt").read_text()
+    assert len((run / "metrics.csv").read_text().splitlines()) == 3
+
+
+def test_predictions_stand_beside_gold(run: Path) -> None:
+    lines = [json.loads(line) for line in (run / "predictions.jsonl").read_text().splitlines()]
+    assert [line["tokens"] for line in lines] == [[w for w, _ in s] for s in SENTENCES] + [
+        ["new", "saw"]
+    ]
+    right = sum(
+        gold == predicted
+        for line in lines
+        for gold, predicted in zip(line["gold"], line["predicted"], strict=True)
+    )
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["test/accuracy"] == pytest.approx(right / 12)
+
+
+def test_checkpoints_hold_tensors_and_plain_values_only(run: Path) -> None:
+    for name in ("best.ckpt", "last.ckpt"):
+        assert torch.load(run / name, weights_only=True)["seqtag"]["format"] == 1
+
+
+def test_evaluate_gives_the_scores_of_training(run: Path, typed: Typed) -> None:
+    status, out, err = typed("evaluate", str(run))
+    assert status == 0
+    folder = Path(out.splitlines()[-1])
+    assert folder.parent == run / "evaluations"
+    found = json.loads((folder / "metrics.json").read_text())
+    trained = json.loads((run / "metrics.json").read_text())
+    assert found["test/accuracy"] == trained["test/accuracy"]
+    errors = json.loads((folder / "errors.json").read_text())
+    assert errors["labels"]["ADJ"]["recall"] == 0
+    assert errors["words"]["unknown"]["count"] == 1
+    assert "ADJ" in err
+
+
+def test_evaluate_takes_another_file_and_batch_size(run: Path, files: Path, typed: Typed) -> None:
+    for rows in (1, 7, 64):
+        status, out, _ = typed(
+            "evaluate", str(run), f"data.test={files / 'dev.conllu'}", f"batching.max_rows={rows}"
+        )
+        assert status == 0
+        metrics = json.loads((Path(out.splitlines()[-1]) / "metrics.json").read_text())
+        trained = json.loads((run / "metrics.json").read_text())
+        assert metrics["test/accuracy"] == trained["dev/accuracy"]
+
+
+def test_predict_answers_every_line_and_an_empty_one_with_an_empty_one(
+    run: Path, typed: Typed
+) -> None:
+    status, out, _ = typed("predict", str(run), stdin="the saw cuts\n\nI saw\n")
+    assert status == 0
+    assert [len(line.split()) for line in out.split("\n")] == [3, 0, 2, 0]
+
+
+def test_predict_writes_the_format_that_it_reads(run: Path, files: Path, typed: Typed) -> None:
+    status, out, _ = typed("predict", str(run), f"input={files / 'test.conllu'}")
+    assert status == 0
+    gold = (files / "test.conllu").read_text().splitlines()
+    for written, line in zip(out.splitlines(), gold, strict=True):
+        columns, expected = written.split("\t"), line.split("\t")
+        assert columns[:3] + columns[4:] == expected[:3] + expected[4:]
+
+
+def test_predict_takes_the_format_it_is_told(run: Path, typed: Typed) -> None:
+    status, out, _ = typed("predict", str(run), "data=conll", stdin="the\tX\nsaw\tX\n\nI\tX\n")
+    assert status == 0
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["the", "saw", "", "I"]
+    status, out, _ = typed(
+        "predict", str(run), "data=jsonl", "probabilities=true", stdin='{"text": "I saw"}\n'
+    )
+    answer = json.loads(out)
+    assert len(answer["label"]) == 2
+    assert sum(answer["probabilities"][0].values()) == pytest.approx(1, abs=1e-5)
+
+
+def test_predict_writes_a_file_whole_or_not_at_all(run: Path, tmp_path: Path, typed: Typed) -> None:
+    source = tmp_path / "it's (a), file=1.conllu"
+    source.write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n\n1\tsaw\n\n", encoding="utf-8")
+    target = tmp_path / "out, (1).conllu"
+    status, _, err = typed("predict", str(run), f"input={source}", f"output={target}")
+    assert status == 1
+    assert f"{source}:3" in err
+    assert not target.exists()
+    assert [p.name for p in tmp_path.iterdir()] == [source.name]
+    status, _, err = typed("predict", str(run), f"input={source}", f"output={source}")
+    assert status == 1
+    assert "input file" in err
+
+
+def test_the_python_interface_agrees_with_the_command(run: Path, typed: Typed) -> None:
+    _, out, _ = typed("predict", str(run), stdin="the saw cuts\nI saw the duck\n")
+    outputs = seqtag.load(run).predict(["the saw cuts", ["I", "saw", "the", "duck"]])
+    assert [" ".join(output.value) for output in outputs] == out.splitlines()
+
+
+def test_group_options_come_from_the_installed_conf(run: Path, typed: Typed) -> None:
+    status, _, err = typed("evaluate", str(run), "encoder=lstm")
+    assert status == 1
+    assert "do not fit the config" in err
+
+
+ERRORS = [
+    (["train", "encoder=foo"], 2, "no option 'foo' in encoder; there are: attention"),
+    (["train", "encoder.foo=1"], 2, "no config key 'encoder.foo'"),
+    (["train", "+encoder.foo=1"], 1, "encoder.foo: AttentionEncoder takes no 'foo'"),
+    (["train", "encoder.dim=abc"], 1, "encoder.dim is 'abc'; it must be a whole number"),
+    (["train", "encoder.dim="], 1, "encoder.dim is ''"),
+    (["train", "encoder.num_heads=3"], 1, "num_heads (3)"),
+    (["train", "optimizer.lr=abc"], 1, "optimizer.lr is 'abc'; it must be a number"),
+    (["train", "batching.max_rows=0"], 1, "batching.max_rows is 0"),
+    (["train", "batching.max_tokens=abc"], 1, "batching.max_tokens is 'abc'"),
+    (["train", "batching.max_tokens=5"], 1, "batching.max_tokens=5; raise that"),
+    (["train", "seed=x"], 1, "seed is 'x'"),
+    (["train", "trainer.max_time=5"], 1, "not DD:HH:MM:SS"),
+    (["train", "trainer.max_epochs=-1"], 1, "no limit"),
+    (["train", "trainer.max_epochs=x"], 1, "trainer.max_epochs is 'x'"),
+    (["train", "device=nonsense"], 1, "device=nonsense cannot be used"),
+    (["train", "data.train=no such file"], 1, "no such file"),
+    (["train", "data=tsv"], 1, "data.train is not given"),
+    (["train", "data.target=NOPE"], 1, "NOPE"),
+    (["train", "task=classification"], 1, "did you mean task=tagging?"),
+    (["train", "task=regression"], 1, "train.conllu:"),
+    (["train", "runs/x"], 1, "train takes no run directory"),
+    (["train", "encoder.dim=[1"], 2, "encoder.dim"),
+    (["evaluate"], 1, "evaluate takes one run directory or checkpoint (given: none)"),
+    (["evaluate", "nowhere"], 1, "no run directory or checkpoint at nowhere"),
+    (["evaluate", "RUN", "foo=1"], 2, "no config key 'foo'"),
+    (["evaluate", "RUN", "encoder=foo"], 1, "no option 'foo' in encoder"),
+    (["evaluate", "RUN", "split=train"], 1, "dev or test"),
+    (["predict", "RUN", "input=missing.conllu"], 1, "missing.conllu: no such file"),
+    (["predict", "RUN", "data=tsv", "data.input=text"], 1, "text"),
+    (["predict", "RUN", "device=cuda:99"], 1, "device=cuda:99"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message"), ERRORS, ids=[" ".join(e[0]) for e in ERRORS]
+)
+def test_errors_say_what_and_where_in_two_lines(
+    words: list[str],
+    status: int,
+    message: str,
+    run: Path,
+    tmp_path: Path,
+    typed: Typed,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, out, err = typed(*[str(run) if word == "RUN" else word for word in words])
+    assert found == status, err
+    assert message in err
+    assert "Traceback" not in err
+    complaint = err[err.index("error: ") :]
+    assert len(complaint.splitlines()) <= 3
+    assert not out
+    assert not any(tmp_path.iterdir()), "a refused command leaves nothing behind"
+
+
+def test_debug_shows_the_traceback(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SEQTAG_DEBUG", "1")
+    _, _, err = typed("evaluate", "nowhere")
+    assert "Traceback" in err
+
+
+def test_a_missing_environment_variable_is_named(
+    typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SEQTAG_BENCHMARK_DATA", raising=False)
+    status, _, err = typed("train", "experiment=sst2")
+    assert status == 1
+    assert "SEQTAG_BENCHMARK_DATA, which is not set" in err
+
+
+def test_a_given_training_file_never_meets_the_sample(
+    files: Path, tmp_path: Path, typed: Typed
+) -> None:
+    status, _, err = typed(
+        "train", f"data.train={files / 'train.conllu'}", *TINY, f"runs={tmp_path}"
+    )
+    assert status == 0
+    assert "no data.dev: 3 of the 32 rows" in err
+    assert "pos" not in err.replace("position", "")
+
+
+def test_dry_run_shows_sizes_and_writes_nothing(files: Path, tmp_path: Path, typed: Typed) -> None:
+    status, out, _ = typed(
+        "train",
+        f"data.train={files / 'train.conllu'}",
+        "dry_run=true",
+        *TINY,
+        f"runs={tmp_path / 'runs'}",
+    )
+    assert status == 0
+    assert "embedding" in out
+    assert "parameters" in out
+    assert not (tmp_path / "runs").exists()
+
+
+def test_hydra_sweeps_over_values(files: Path, tmp_path: Path, typed: Typed) -> None:
+    status, _, _ = typed(
+        "train",
+        "-m",
+        f"data.train={files / 'train.conllu'}",
+        "seed=1,2",
+        *TINY,
+        f"runs={tmp_path}",
+        f"hydra.sweep.dir={tmp_path / 'sweep'}",
+    )
+    assert status == 0
+    assert len(list((tmp_path / "tagging-attention").iterdir())) == 2
+
+
+def test_help_is_instant_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, time; start = time.perf_counter(); sys.argv = ['seqtag', '--help'];"
+        "from seqtag.__main__ import main; main();"
+        "assert 'torch' not in sys.modules and 'hydra' not in sys.modules;"
+        "assert time.perf_counter() - start < 0.5"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert answer.returncode == 0, answer.stderr
+    assert "train" in answer.stdout
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate", "predict"])
+def test_each_command_has_help(command: str, typed: Typed) -> None:
+    status, out, _ = typed(command, "--help")
+    assert status == 0
+    assert out.startswith(f"usage: python -m seqtag {command}")
+
+
+def test_an_unknown_command_is_refused_with_status_2() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-m", "seqtag", "tarin"], capture_output=True, text=True
+    )
+    assert answer.returncode == 2
+    assert "no command 'tarin'; there are: train" in answer.stderr
