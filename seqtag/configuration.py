@@ -58,10 +58,17 @@ def compose(name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """The config ``conf/NAME.yaml`` with overrides in Hydra's syntax, as plain containers."""
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
+    from hydra.core.global_hydra import GlobalHydra
 
     register_resolvers()
-    with initialize_config_dir(str(config_directory()), version_base="1.3"):
-        return plain(hydra_compose(name, overrides=list(overrides)))
+    # Inside a command Hydra is in use already, and it refuses to be initialised twice.
+    in_use = GlobalHydra.instance().hydra
+    GlobalHydra.instance().clear()
+    try:
+        with initialize_config_dir(str(config_directory()), version_base="1.3"):
+            return plain(hydra_compose(name, overrides=list(overrides)))
+    finally:
+        GlobalHydra.instance().hydra = in_use
 
 
 def compose_node(group: str, option: str) -> Any:
@@ -182,11 +189,12 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
 def _scalars(target: type) -> dict[str, tuple[type, ...]]:
     """The constructor's arguments that take plain values, with the types that they take."""
     try:
-        hints = typing.get_type_hints(target.__init__)
+        arguments = inspect.signature(target, eval_str=True).parameters
     except NameError:  # a class that imports its types for the type checker only
         return {}
     found = {}
-    for name, hint in hints.items():
+    for name, argument in arguments.items():
+        hint = argument.annotation
         united = typing.get_origin(hint) in (typing.Union, types.UnionType)
         kinds = typing.get_args(hint) if united else (hint,)
         plain_kinds = tuple(kind for kind in kinds if kind in WORDS)

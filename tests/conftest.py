@@ -10,12 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
-from seqtag.checkpoint import BEST, own_part
 from seqtag.configuration import compose
-from seqtag.datamodule import SPLITS, DataModule
-from seqtag.model import Model
 
 SMALL = (
     "embedding.dim=8",
@@ -37,9 +33,9 @@ FORMATS = {
 
 FILES = {
     "tagging": {
-        "train": "the\tD\ndog\tN\nruns\tV\n\nthe\tD\ncat\tN\n\na\tD\ndog\tN\nsleeps\tV\n\nruns\tV\n",
+        "train": "the\tD\ndog\tN\nruns\tV\n\nthe\tD\ncat\tN\n\na\tD\ndog\tN\nsat\tV\n\nruns\tV\n",
         "dev": "the\tD\ncat\tN\nruns\tV\n\na\tD\nfish\tN\n",
-        "test": "a\tD\ncat\tN\nsleeps\tV\n",
+        "test": "a\tD\ncat\tN\nsat\tV\n",
     },
     "token_regression": {
         "train": "the\t1\ndog\t2\nruns\t3\n\nthe\t1\ncat\t2\n\na\t0\ndog\t2\nsleeps\t4\n",
@@ -47,7 +43,7 @@ FILES = {
         "test": "a\t0\ncat\t2\nsleeps\t4\n",
     },
     "classification": {
-        "train": "text\tlabel\ngood dog\tyes\nbad dog\tno\ngood good cat\tyes\nbad\tno\ngood\tyes\n",
+        "train": "text\tlabel\ngood dog\tyes\nbad dog\tno\ngood cat\tyes\nbad\tno\ngood\tyes\n",
         "dev": "text\tlabel\ngood cat\tyes\nbad cat\tno\n",
         "test": "text\tlabel\nbad bad dog\tno\n",
     },
@@ -88,7 +84,7 @@ def small_config(tmp_path: Path) -> Callable[..., dict[str, Any]]:
         config["runs"] = str(tmp_path / "runs")
         config["data"]["cache"] = str(tmp_path / "cache")
         texts = FILES[task] if files is None else files
-        for split in SPLITS:
+        for split in ("train", "dev", "test"):
             path = tmp_path / f"{split}.{name}"
             if split in texts:
                 path.write_text(texts[split], encoding="utf-8", newline="")
@@ -101,6 +97,13 @@ def small_config(tmp_path: Path) -> Callable[..., dict[str, Any]]:
 @pytest.fixture
 def save_run(tmp_path: Path) -> Callable[..., Path]:
     """Call it with a config: writes a run directory with an untrained model, and gives its path."""
+
+    # Imported here, so that tests of other rooms need not wait for Lightning.
+    import torch
+
+    from seqtag.checkpoint import BEST, own_part
+    from seqtag.datamodule import DataModule
+    from seqtag.model import Model
 
     def save(config: dict[str, Any], name: str = "run") -> Path:
         data = DataModule(config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hydra.errors import HydraException
+from hydra.errors import HydraException, OverrideParseException
 from omegaconf.errors import OmegaConfBaseException
 
 from seqtag.configuration import options
@@ -22,6 +22,9 @@ def explain(error: BaseException) -> str:
         return f"no option '{option}' in {group}; there are: {names}"
     if found := re.search(r"Environment variable '(.+?)' not found", text):
         return f"this config needs the environment variable {found[1]}, which is not set"
+    if isinstance(error, OverrideParseException):
+        reason = text.splitlines()[0]
+        return f"'{error.override}' cannot be read: {reason}; quote what is not a plain value"
     if not isinstance(error, HydraException | OmegaConfBaseException):
         return text
     lines = [line.strip() for line in text.splitlines() if line.strip()]

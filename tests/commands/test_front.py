@@ -213,7 +213,7 @@ ERRORS = [
     (["train", "optimizer.lr=abc"], 1, "optimizer.lr is 'abc'; it must be a number"),
     (["train", "batching.max_rows=0"], 1, "batching.max_rows is 0"),
     (["train", "batching.max_tokens=abc"], 1, "batching.max_tokens is 'abc'"),
-    (["train", "batching.max_tokens=5"], 1, "batching.max_tokens=5; raise that"),
+    (["train", "batching.max_tokens=5"], 1, "does not fit into batching.max_tokens=5"),
     (["train", "seed=x"], 1, "seed is 'x'"),
     (["train", "trainer.max_time=5"], 1, "not DD:HH:MM:SS"),
     (["train", "trainer.max_epochs=-1"], 1, "no limit"),
@@ -232,7 +232,7 @@ ERRORS = [
     (["evaluate", "RUN", "encoder=foo"], 1, "no option 'foo' in encoder"),
     (["evaluate", "RUN", "split=train"], 1, "dev or test"),
     (["predict", "RUN", "input=missing.conllu"], 1, "missing.conllu: no such file"),
-    (["predict", "RUN", "data=tsv", "data.input=text"], 1, "text"),
+    (["predict", "RUN", f"input={__file__}", "data=tsv", "data.input=text"], 1, "text"),
     (["predict", "RUN", "device=cuda:99"], 1, "device=cuda:99"),
 ]
 

@@ -61,8 +61,6 @@ class Reader(ABC):
         for key, columns in (("input", self.input), ("target", self.target)):
             if isinstance(columns, list) and not columns:
                 raise ValueError(f"data.{key}=[]: the list names no column")
-        if isinstance(self.target, list) and len(self.target) == 1:
-            self.target = self.target[0]
 
     @abstractmethod
     def read(self, stream: BinaryIO, name: str) -> Iterator[Row]:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from data.readers.formats import raw, read
+from data.readers.formats import conll, csv, jsonl, raw, tsv
 from seqtag.data.readers.lines import Line, open_stream, read_lines
+from seqtag.data.readers.reader import Reader
 
 
 def lines_of(
@@ -164,18 +165,25 @@ def test_a_file_that_cannot_be_opened_says_why(
         open_stream("secret.tsv")
 
 
-def test_no_more_is_read_than_the_line_asked_for() -> None:
-    class Typed(BytesIO):
-        asked = 0
+@pytest.mark.parametrize(
+    ("reader", "line"),
+    [
+        (raw(), b"a b\n"),
+        (tsv(), b"a b\tx\n"),
+        (csv(header=False, input=0, target=1), b'"a b",x\n'),
+        (jsonl(), b'{"text": "a b", "label": "x"}\n'),
+    ],
+)
+def test_a_row_is_given_before_the_next_line_is_asked_for(reader: Reader, line: bytes) -> None:
+    stream = BytesIO(line * 3)
+    rows = reader.read(stream, "f")
+    for number in (1, 2):
+        assert next(rows)["tokens"] == ["a", "b"]
+        assert stream.tell() == number * len(line)
 
-        def readline(self, size: int | None = -1, /) -> bytes:
-            self.asked += 1
-            return super().readline(size)
 
-    stream = Typed(b"one\ntwo\nthree\n")
-    rows = raw().read(stream, "f")
-    assert next(rows)["tokens"] == ["one"]
-    assert stream.asked == 1
-    assert next(rows)["tokens"] == ["two"]
-    assert stream.asked == 2
-    assert len(read(raw(), b"one\ntwo")) == 2
+def test_a_sentence_is_given_when_the_next_one_begins() -> None:
+    stream = BytesIO(b"a X\n\n\nb Y\n\nc Z\n")
+    rows = conll().read(stream, "f")
+    assert next(rows)["tokens"] == ["a"]
+    assert stream.tell() == len(b"a X\n\n\nb Y\n")
