@@ -195,7 +195,7 @@ class DataModule(LightningDataModule):
         digest = digest_file(path)
         key = digest_settings([digest, str(path), self._settings])
         kind = "vectors" if "vectors" in first else "tokens"
-        element = List(Value("float32")) if kind == "vectors" else Value("string")
+        element = List(Value("float64")) if kind == "vectors" else Value("string")
         target = List(Value("float64")) if self.task.numeric else Value("string")
         features = Features(
             {

@@ -122,7 +122,8 @@ class Predictor:
             if cells > self._batching.max_tokens:
                 raise ValueError(
                     f"{place(rows[number])}: a sequence of {cells} elements does not fit into "
-                    f"batching.max_tokens={self._batching.max_tokens}; raise that, or shorten the sequence"
+                    f"batching.max_tokens={self._batching.max_tokens}; raise that, or shorten the "
+                    "sequence"
                 )
         if not filled:
             return outputs

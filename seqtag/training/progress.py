@@ -53,7 +53,7 @@ class ProgressBar(Callback):
         if self._bar is None:
             return
         assert isinstance(pl_module, Loop)
-        loss = float(outputs["loss"])
+        loss = outputs["loss"].item()
         past = self._loss if self._loss is not None else loss
         self._loss = LOSS_MEMORY * past + (1 - LOSS_MEMORY) * loss
         self._bar.update(

@@ -78,6 +78,11 @@ def test_ranks_score_every_batch_once(lengths: list[int], ranks: int) -> None:
     assert sorted(rows) == list(range(len(lengths)))
 
 
+def test_a_batch_holds_as_many_rows_as_fit() -> None:
+    sizes = [[len(batch) for batch in sampler([5] * 6, max_tokens=n)] for n in (9, 10, 14, 15)]
+    assert sizes == [[1] * 6, [2] * 3, [2] * 3, [3] * 2]
+
+
 def test_the_order_depends_on_seed_and_epoch_and_on_nothing_else() -> None:
     lengths = [n % 7 + 1 for n in range(60)]
     made = sampler(lengths)
@@ -95,7 +100,7 @@ def test_rows_meet_other_rows_in_every_epoch() -> None:
 
 
 def test_batches_of_all_lengths_are_mixed() -> None:
-    lengths = list(range(1, 40))
+    lengths = [2] * 40 + [10] * 40
     longest = [max(lengths[row] for row in batch) for batch in sampler(lengths)]
     assert longest != sorted(longest)
 

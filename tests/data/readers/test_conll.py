@@ -145,7 +145,7 @@ def test_rows_know_the_line_of_every_element() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"separator": ","}, "data.separator=,: give one of tab, blank, or null"),
+        ({"separator": ","}, "data.reader.separator=,: give one of tab, blank, or null"),
         ({"input": "word"}, "data.input=word: columns of this format are numbers"),
         ({"target": [1, "label"]}, "data.target=label: columns of this format are numbers"),
         ({"input": []}, r"data.input=\[\]: the list names no column"),

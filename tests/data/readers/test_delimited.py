@@ -122,9 +122,9 @@ def test_a_bad_line_is_an_error(reader: Any, text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"input": "text"}, "column 'text' is a name, and data.header is false"),
-        ({"target": [1, "label"]}, "column 'label' is a name, and data.header is false"),
-        ({"separator": "tabs"}, "data.separator='tabs': give one character"),
+        ({"input": "text"}, "column 'text' is a name, and data.reader.header is false"),
+        ({"target": [1, "label"]}, "column 'label' is a name, and data.reader.header is false"),
+        ({"separator": "tabs"}, "data.reader.separator='tabs': give one character"),
         ({"separator": '"'}, "give one character other than a quote"),
         ({"separator": ""}, "give one character other than a quote"),
     ],

@@ -1,0 +1,109 @@
+"""Every command and example of the README, parsed from it and run."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seqtag.configuration import config_directory
+
+README = Path(__file__).parent.parent / "README.md"
+LIMIT = "trainer.max_steps=4"
+"""Appended to what would train for long."""
+
+BLOCKS = re.findall(
+    r"^(<!-- run -->\n)?```(\w+)\n(.*?)^```$", README.read_text(encoding="utf-8"), re.M | re.S
+)
+TOUR = [(language, text) for marked, language, text in BLOCKS if marked]
+EXAMPLES = {
+    text.splitlines()[0].lstrip("# "): text for _, language, text in BLOCKS if language != "sh"
+}
+
+
+def limit(text: str) -> str:
+    """Shell commands with a limit behind every training."""
+    joined = text.replace("\\\n", " ")
+    return re.sub(r"^(python -m seqtag train\b.*)$", rf"\1 {LIMIT}", joined, flags=re.M)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tour")
+
+
+def environment() -> dict[str, str]:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return {**os.environ, "PATH": path, "PYTHONPATH": str(README.parent)}
+
+
+@pytest.mark.parametrize(("language", "text"), TOUR, ids=[text[:60] for _, text in TOUR])
+def test_the_tour_runs_as_it_is_written(language: str, text: str, folder: Path) -> None:
+    shell = ["bash", "-euo", "pipefail", "-c", limit(text)]
+    command = {"sh": shell, "python": [sys.executable, "-c", text]}[language]
+    answer = subprocess.run(
+        command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=280
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert "warning" not in answer.stderr.lower(), answer.stderr
+
+
+def test_every_training_in_the_tour_gets_a_limit() -> None:
+    texts = [limit(text) for language, text in TOUR if language == "sh"]
+    trainings = sum(text.count("seqtag train") for text in texts)
+    assert trainings == sum(text.count(LIMIT) for text in texts) >= 8
+
+
+def test_the_make_targets_and_the_plain_equivalents_are_the_makefile_s() -> None:
+    makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
+    for target in re.findall(r"`?make (\w+)", README.read_text(encoding="utf-8")):
+        assert re.search(rf"^{target}:", makefile, re.M), target
+    equivalents = next(t for _, language, t in BLOCKS if "--requirement" in t)
+    for line in equivalents.splitlines()[1:]:
+        command = shlex.split(line)[1:]
+        assert " ".join(command[:4]).split("m ")[-1].split()[0] in makefile
+
+
+def test_the_encoder_of_the_readme_trains_from_a_package_of_ones_own(tmp_path: Path) -> None:
+    source = EXAMPLES["seqtag/nn/encoders/running_mean.py"]
+    settings = EXAMPLES["conf/encoder/running_mean.yaml"]
+    (tmp_path / "mypackage.py").write_text(source, encoding="utf-8")
+    (tmp_path / "my_configs" / "encoder").mkdir(parents=True)
+    (tmp_path / "my_configs" / "encoder" / "running_mean.yaml").write_text(
+        settings.replace("seqtag.nn.encoders.running_mean", "mypackage"), encoding="utf-8"
+    )
+    words = ["train", "--config-dir", str(tmp_path / "my_configs"), "encoder=running_mean", LIMIT]
+    trusting = {**environment(), "SEQTAG_TRUSTED": "mypackage"}
+    trusting["PYTHONPATH"] += os.pathsep + str(tmp_path)
+    answer = subprocess.run(
+        [sys.executable, "-m", "seqtag", *words],
+        cwd=tmp_path,
+        env=trusting,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert answer.returncode == 0, answer.stderr
+    assert list((tmp_path / "runs").glob("tagging-*/*/best.ckpt"))
+    del trusting["SEQTAG_TRUSTED"]
+    refused = subprocess.run(
+        [sys.executable, "-m", "seqtag", *words],
+        cwd=tmp_path,
+        env=trusting,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert refused.returncode == 1
+    assert "SEQTAG_TRUSTED=PACKAGE adds one that you trust" in refused.stderr
+
+
+def test_every_key_of_the_table_is_a_key() -> None:
+    text = README.read_text(encoding="utf-8")
+    for group in ("task", "encoder", "encoder/position", "encoder/scorer", "scheduler", "logger"):
+        assert (config_directory() / group).is_dir()
+        assert f"`{group}" in text

@@ -1,0 +1,119 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+import torch
+
+from seqtag.checkpoint import load_checkpoint
+from seqtag.configuration import compose
+from seqtag.datamodule import DataModule
+from seqtag.training.fit import fit
+
+TINY = ["encoder.dim=8", "encoder.num_layers=1", "embedding.dim=8"]
+
+
+@pytest.fixture
+def numbers(tmp_path: Path) -> Path:
+    """Sentences whose target is how many words they have."""
+    lines = [f"{' '.join('ab'[i % 2] for i in range(size))}\t{size}" for size in range(1, 13)] * 4
+    (tmp_path / "n.tsv").write_text("text\tsize\n" + "\n".join(lines) + "\n")
+    return tmp_path / "n.tsv"
+
+
+def config(file: Path, *overrides: str) -> dict[str, Any]:
+    return compose(
+        "train",
+        [
+            "task=regression",
+            "data=tsv",
+            f"data.train={file}",
+            f"data.dev={file}",
+            f"data.test={file}",
+            f"runs={file.parent / 'runs'}",
+            *TINY,
+            *overrides,
+        ],
+    )
+
+
+def test_one_seed_gives_one_result_and_another_seed_another(numbers: Path) -> None:
+    first, second, other = (
+        fit(config(numbers, "trainer.max_steps=6", f"seed={seed}")).metrics for seed in (1, 1, 2)
+    )
+    same = {name for name in first if not name.startswith("train/")}
+    assert {"dev/rmse", "dev/mae", "dev/r2", "best_epoch", "parameters"} <= same
+    assert {n: first[n] for n in same} == {n: second[n] for n in same}
+    assert first["dev/rmse"] != other["dev/rmse"]
+
+
+def test_a_step_limit_inside_an_epoch_still_leaves_a_scored_checkpoint(numbers: Path) -> None:
+    run = fit(config(numbers, "trainer.max_steps=1", "batching.max_rows=4"))
+    checkpoint = torch.load(run.folder / "best.ckpt", weights_only=True)
+    assert checkpoint["global_step"] == 1
+    assert "dev/rmse" in run.metrics
+
+
+def test_a_time_limit_ends_the_run_with_a_scored_checkpoint(numbers: Path) -> None:
+    run = fit(
+        config(numbers, "trainer.max_time=00:00:00:02", "trainer.max_epochs=-1", "callbacks=none")
+    )
+    assert "dev/rmse" in run.metrics
+    assert 0.5 < run.metrics["train/seconds"] < 20
+
+
+def test_the_best_epoch_is_kept_and_not_the_last(numbers: Path) -> None:
+    # A rate this high makes later epochs worse than the first ones.
+    run = fit(
+        config(
+            numbers,
+            "trainer.max_epochs=8",
+            "optimizer.lr=1.0",
+            "scheduler=constant",
+            "callbacks=none",
+        )
+    )
+    rows = [line.split(",") for line in (run.folder / "metrics.csv").read_text().splitlines()]
+    column = rows[0].index("dev/rmse")
+    by_epoch = [float(row[column]) for row in rows[1:]]
+    assert run.metrics["best_epoch"] == 1 + by_epoch.index(min(by_epoch))
+    assert run.metrics["dev/rmse"] == pytest.approx(min(by_epoch), rel=1e-5)
+
+
+def test_row_statistics_add_up_to_the_score(numbers: Path) -> None:
+    settings = config(numbers, "trainer.max_epochs=2", "evaluate_test=true")
+    run = fit(settings)
+    table = pyarrow.parquet.read_table(run.folder / "test_rows.parquet").to_pydict()
+    assert table["row"] == list(range(48))
+    # Equal inputs have equal hashes, wherever they stand.
+    assert table["source"][0] == table["source"][12]
+    assert len(set(table["source"])) == 12
+    data = DataModule(settings)
+    data.read_all()
+    metric = data.task.metrics(data.target)["rmse"]
+    total = torch.tensor(table["rmse"], dtype=torch.float64).sum(0)
+    assert metric.score(total) == pytest.approx(run.metrics["test/rmse"], rel=1e-12)
+
+
+def test_targets_come_back_in_their_own_units(numbers: Path) -> None:
+    # The target, which counts, is nothing that a mean over attended elements could hold.
+    longer = ["trainer.max_epochs=60", "optimizer.lr=0.02", "callbacks=none"]
+    run = fit(config(numbers, *longer, "encoder=lstm", "encoder.dim=8"))
+    assert run.floors["dev/rmse"] == pytest.approx((143 / 12) ** 0.5)
+    assert run.metrics["dev/rmse"] < run.floors["dev/rmse"] / 2
+    spec = load_checkpoint(run.folder).target
+    assert spec.mean == (6.5,)
+
+
+def test_a_run_that_fails_early_leaves_no_folder(numbers: Path) -> None:
+    with pytest.raises(ValueError, match="must be a multiple of num_heads"):
+        fit(config(numbers, "encoder.num_heads=3"))
+    assert not (numbers.parent / "runs").exists()
+
+
+def test_test_scores_come_only_when_asked_for(numbers: Path) -> None:
+    run = fit(config(numbers, "trainer.max_steps=1"))
+    assert not any(name.startswith("test/") for name in run.metrics)
+    assert not (run.folder / "test_rows.parquet").exists()
+    assert not any("test" in name for name in json.loads((run.folder / "metrics.json").read_text()))
