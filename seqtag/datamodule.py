@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from datasets import Dataset as Table
 from datasets import Features, List, Value
 from pytorch_lightning import LightningDataModule
@@ -161,6 +162,8 @@ class DataModule(LightningDataModule):
             rank=trainer.global_rank if trainer else 0,
             ranks=trainer.world_size if trainer else 1,
         )
+        # Lightning sets the epoch too, but after workers have begun to load a resumed one.
+        sampler.set_epoch(trainer.current_epoch if trainer else 0)
         workers = self._batching.num_workers
         # The sampler gives lists of rows, so that the set's item is a whole batch; it stands as
         # ``sampler`` since that is where Lightning looks for set_epoch.
@@ -168,6 +171,9 @@ class DataModule(LightningDataModule):
             _Batches(split.encoded, list(self.inputs.fields), self.task),
             sampler=sampler,
             batch_size=None,
+            # Of its own, since a loader draws a seed at each start: the random numbers of a
+            # resumed training would no longer be those of an uninterrupted one.
+            generator=torch.Generator(),
             num_workers=workers,
             persistent_workers=workers > 0,
             pin_memory=trainer is not None and trainer.strategy.root_device.type == "cuda",

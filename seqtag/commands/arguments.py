@@ -12,7 +12,18 @@ FLAGS_WITH_VALUE = frozenset(
 """Hydra's flags that take the next word as their value."""
 
 RAW_KEYS = frozenset(
-    {"data.train", "data.dev", "data.test", "data.missing", "input", "output", "runs", "data.cache"}
+    {
+        "data.train",
+        "data.dev",
+        "data.test",
+        "data.missing",
+        "input",
+        "output",
+        "runs",
+        "data.cache",
+        "resume",
+        "from",
+    }
 )
 """Keys whose value is taken as it is typed, whatever characters it holds."""
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import hydra
 from hydra.core.config_store import ConfigStore
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from seqtag.commands.arguments import Arguments, sort_arguments
+from seqtag.commands.arguments import Arguments, quote, sort_arguments
 from seqtag.commands.messages import explain
 from seqtag.commands.usage import describe
 from seqtag.configuration import compose_node, config_directory, plain, register_resolvers
@@ -37,6 +38,9 @@ HYDRA = (
 SAMPLE = "experiment=pos"
 DATA_KEYS = frozenset({"experiment", "data", "data.train", "data.dev", "data.test"})
 """Keys that say what to train on; without any of them it is the sample."""
+
+RUN_KEYS = ("resume", "from")
+"""Keys of ``train`` that take the config of a run as the base."""
 
 RUN_CONFIG = "run_with_command"
 DATA = "data"
@@ -105,7 +109,13 @@ def _run(name: str, arguments: Arguments) -> int:
                 f"'{arguments.runs[0]}' is no key=value, and {name} takes no run directory"
             )
         config_name = name
-        if not _names_data(arguments):
+        bases = [key for key in RUN_KEYS if arguments.value(key) not in (None, "null")]
+        if len(bases) > 1:
+            raise ValueError(f"give one of {' and '.join(bases)}, not both")
+        if bases:
+            overrides = _store_base(bases[0], overrides)
+            config_name = RUN_CONFIG
+        elif not _names_data(arguments):
             overrides.insert(0, SAMPLE)
 
     def task(config: DictConfig) -> float | None:
@@ -143,24 +153,50 @@ def _store_run_config(name: str, run: str, overrides: list[str]) -> list[str]:
         The overrides that are left for Hydra.
     """
     from seqtag.checkpoint import load_checkpoint
+
+    own = OmegaConf.load(config_directory() / f"{name}.yaml")
+    path = {"run": str(Path(run).expanduser().absolute())}
+    config = OmegaConf.merge(load_checkpoint(run).config, own, path)
+    return _store(config, overrides)
+
+
+def _store_base(key: str, overrides: list[str]) -> list[str]:
+    """Make a run's config the base of a training: of the run that ``resume`` or ``from`` names.
+
+    Returns:
+        The overrides that are left for Hydra.
+    """
+    parsed = {
+        o.key_or_group: o.value() for o in OverridesParser.create().parse_overrides(overrides)
+    }
+    folder = Path(str(parsed[key])).expanduser().absolute()
+    file = folder / "config.yaml"
+    if not file.is_file():
+        raise ValueError(f"{key}={folder} is not a run directory: it holds no config.yaml")
+    config = OmegaConf.load(file)
+    # What that run itself began with is past.
+    config = OmegaConf.merge(config, dict.fromkeys(RUN_KEYS))
+    return [*_store(config, overrides), f"{key}={quote(str(folder))}"]
+
+
+def _store(config: Any, overrides: list[str]) -> list[str]:
+    """Give Hydra a config under the name ``RUN_CONFIG``, with the options of groups put in.
+
+    Returns:
+        The overrides that are left for Hydra.
+    """
     from seqtag.data.source import change_format
 
-    config: Any = OmegaConf.create(load_checkpoint(run).config)
-    own = OmegaConf.load(config_directory() / f"{name}.yaml")
-    assert isinstance(own, DictConfig)
     left = []
     for override in overrides:
         key, _, value = override.partition("=")
-        if (config_directory() / key).is_dir() and OmegaConf.select(own, key) is None:
-            if key == DATA:
-                config.data = change_format(config.data, value, keep_columns=False)
-            else:
-                node = key.replace("/", ".")
-                OmegaConf.update(config, node, compose_node(key, value), merge=False)
-        else:
+        if not (config_directory() / key).is_dir():
             left.append(override)
-    with open_dict(config):
-        config = OmegaConf.merge(config, own, {"run": str(Path(run).expanduser().absolute())})
+        elif key == DATA:
+            config.data = change_format(config.data, value, keep_columns=False)
+        else:
+            node = key.replace("/", ".")
+            OmegaConf.update(config, node, compose_node(key, value), merge=False)
     ConfigStore.instance().store(name=RUN_CONFIG, node=config)
     return left
 

@@ -15,7 +15,7 @@ from pytorch_lightning import Callback, Trainer, seed_everything
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers.logger import Logger
 
-from seqtag.checkpoint import BEST, LAST, load_checkpoint, own_part
+from seqtag.checkpoint import BEST, LAST, Checkpoint, load_checkpoint, own_part
 from seqtag.configuration import PREFIXES, build, check
 from seqtag.data.sampler import Batching
 from seqtag.datamodule import DataModule
@@ -26,6 +26,7 @@ from seqtag.predictor import choose_device
 from seqtag.scoring import empty_scores, predict_batches
 from seqtag.training.loop import SELECTION, Loop
 from seqtag.training.results import write_predictions, write_row_table
+from seqtag.training.resumption import describe_resumption, open_interrupted
 from seqtag.training.run_directory import (
     create_directory,
     describe_environment,
@@ -70,22 +71,34 @@ def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
     """
     check_settings(config)
     quiet_lightning()
-    data = read_data(config)
+    interrupted = open_interrupted(Path(config["resume"])) if config["resume"] else None
+    data = read_data(config, interrupted)
     seed_everything(config["seed"], workers=True, verbose=False)
     model = Model.from_config(config, data.inputs.fields, data.target)
     loop = make_loop(config, data, model)
     # All that can be refused has been by now: a wrong setting leaves no run directory behind.
     name = f"{kind_of(config['task'])}-{kind_of(config['encoder'])}"
-    folder = create_directory(Path(config["runs"]).expanduser().absolute() / name)
+    folder = (
+        interrupted.path.parent
+        if interrupted is not None
+        else create_directory(Path(config["runs"]).expanduser().absolute() / name)
+    )
     with log_to(folder / "log.txt"):
+        if interrupted is not None:
+            for line in describe_resumption(interrupted, config, data):
+                log.info(line)
         for line in examine(data):
             log.info(line)
-        return _run(config, overrides, data, loop, folder)
+        return _run(config, overrides, data, loop, folder, interrupted)
 
 
-def read_data(config: Mapping[str, Any]) -> DataModule:
-    """Every split that the config names."""
-    data = DataModule(config)
+def read_data(config: Mapping[str, Any], interrupted: Checkpoint | None = None) -> DataModule:
+    """Every split that the config names, with the vocabularies of an interrupted run."""
+    data = DataModule(
+        config,
+        inputs=interrupted.inputs if interrupted is not None else None,
+        target=interrupted.target if interrupted is not None else None,
+    )
     data.read_all()
     return data
 
@@ -139,6 +152,7 @@ def _run(
     data: DataModule,
     loop: Loop,
     folder: Path,
+    interrupted: Checkpoint | None,
 ) -> Run:
     write_configs(folder, config, overrides)
     environment = describe_environment(
@@ -157,7 +171,8 @@ def _run(
         save_top_k=1,
         save_last=True,
         enable_version_counter=False,
-        save_on_train_epoch_end=False,
+        # After everything else of the epoch: a run that goes on from here misses none of it.
+        save_on_train_epoch_end=True,
     )
     keeper.CHECKPOINT_NAME_LAST = Path(LAST).stem
     callbacks = [
@@ -177,9 +192,16 @@ def _run(
     trainer = make_trainer(config, [*callbacks, keeper], loggers)
     for name, size in loop.model.parameters_by_part().items():
         log.info("%s: %s parameters", name, f"{size:,}")
-    trainer.fit(loop, datamodule=data)
-    if trainer.interrupted:
-        raise KeyboardInterrupt
+    try:
+        trainer.fit(
+            loop,
+            datamodule=data,
+            ckpt_path=interrupted.path if interrupted is not None else None,
+            weights_only=True,
+        )
+    except SystemExit:  # what Lightning makes of Ctrl-C
+        log.info("interrupted; go on with: python -m seqtag train resume=%s", folder)
+        raise KeyboardInterrupt from None
 
     best = load_checkpoint(folder / BEST)
     model = best.model()

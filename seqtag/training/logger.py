@@ -25,11 +25,11 @@ class EpochLog(Logger):
     def __init__(self, *, save_dir: str | Path) -> None:
         super().__init__()
         self._file = Path(save_dir) / "metrics.csv"
-        self._rows: dict[int, dict[str, float]] = {}
+        self._rows: dict[int, dict[str, float | str]] = {}
         if self._file.exists():
             with self._file.open(encoding="utf-8", newline="") as stream:
                 for row in csv.DictReader(stream):
-                    self._rows[int(row["epoch"])] = {k: float(v) for k, v in row.items() if v}
+                    self._rows[int(row["epoch"])] = {k: v for k, v in row.items() if v}
 
     @property
     def name(self) -> str:

@@ -20,6 +20,9 @@ from seqtag.training.schedule import Schedule, progress
 SELECTION = "dev/selection"
 """The dev score that chooses the best epoch, with its sign turned where lower is better."""
 
+RANDOM, METER = "seqtag_random", "seqtag_meter"
+"""Where a checkpoint keeps what a resumed run needs beside Lightning's own part."""
+
 OptimizerFactory = Callable[[Iterable[dict[str, Any]]], torch.optim.Optimizer]
 
 
@@ -54,6 +57,7 @@ class Loop(LightningModule):
         self.selection = task.selection(spec)
         self._sign = 1.0 if metrics[self.selection].higher_is_better else -1.0
         self.meter = Meter()
+        self._resumed: dict[str, Any] | None = None
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """One optimiser; weight decay on matrices alone, not on biases, norms and embeddings."""
@@ -118,6 +122,25 @@ class Loop(LightningModule):
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Make the file self-contained."""
         checkpoint[KEY] = self._checkpoint_part
+        checkpoint[RANDOM] = {
+            "cpu": torch.get_rng_state(),
+            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+        }
+        checkpoint[METER] = {"elements": self.meter.elements, "seconds": self.meter.seconds}
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep what only makes sense once the training begins."""
+        self._resumed = checkpoint
+
+    def on_train_start(self) -> None:
+        """Take up the random numbers and the clock where an interrupted run left them."""
+        if self._resumed is not None:
+            torch.set_rng_state(self._resumed[RANDOM]["cpu"].cpu())
+            for device, state in enumerate(self._resumed[RANDOM]["cuda"]):
+                torch.cuda.set_rng_state(state.cpu(), device)
+            self.meter.elements = self._resumed[METER]["elements"]
+            self.meter.seconds = self._resumed[METER]["seconds"]
+            self._resumed = None
 
 
 class Meter:

@@ -76,6 +76,10 @@ class TestEncode:
         assert encoded["present"].tolist() == [1, 0, 1, 1]
         assert encoded["target"].dtype == np.int32
 
+    def test_a_label_that_was_not_announced_is_never_taken_for_another(self) -> None:
+        with pytest.raises(KeyError, match="Z"):
+            TASK.encode(["N", "Z"], SPEC)
+
     def test_collated_targets_are_padded_as_missing(self) -> None:
         encoded = [TASK.encode(labels, SPEC) for labels in ROWS]
         target = TASK.collate(encoded, np.array([2, 3, 1]))

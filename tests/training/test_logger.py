@@ -20,6 +20,6 @@ def test_a_restart_keeps_what_is_there(tmp_path: Path) -> None:
     EpochLog(save_dir=tmp_path).log_metrics({"train/loss": 1.0, "epoch": 1}, step=9)
     assert (tmp_path / "metrics.csv").read_text().splitlines() == [
         "epoch,step,train/loss",
-        "1.0,5.0,2.0",
+        "1,5,2.0",
         "2,10,1.0",
     ]

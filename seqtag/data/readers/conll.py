@@ -41,8 +41,8 @@ class ConllReader(Reader):
         super().__post_init__()
         if self.separator is not None and self.separator not in SEPARATORS:
             raise ValueError(
-                f"data.reader.separator={self.separator}: give one of {', '.join(SEPARATORS)}, or null "
-                "to take tabs where a line has them"
+                f"data.reader.separator={self.separator}: give one of {', '.join(SEPARATORS)}, "
+                "or null to take tabs where a line has them"
             )
         for key, columns in (("input", self.input), ("target", self.target)):
             for column in listed(columns):

@@ -51,16 +51,16 @@ class DelimitedReader(Reader):
         self._character = CHARACTERS.get(self.separator, self.separator)
         if len(self._character) != 1 or self._character in '"\r\n':
             raise ValueError(
-                f"data.reader.separator={self.separator!r}: give one character other than a quote, or "
-                f"one of {', '.join(CHARACTERS)}"
+                f"data.reader.separator={self.separator!r}: give one character other than a quote, "
+                f"or one of {', '.join(CHARACTERS)}"
             )
         columns = Quoted if self.quoting else Exact
         self._columns: Separator = columns(self._character)
         for column in (*listed(self.input), *listed(self.target)):
             if isinstance(column, str) and not self.header:
                 raise ValueError(
-                    f"column {column!r} is a name, and data.reader.header is false; give the column's "
-                    "number, from 0, or set data.reader.header=true"
+                    f"column {column!r} is a name, and data.reader.header is false; give the "
+                    "column's number, from 0, or set data.reader.header=true"
                 )
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Row]:

@@ -1,0 +1,61 @@
+"""Going on with a run that was interrupted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from seqtag.checkpoint import LAST, Checkpoint, load_checkpoint
+from seqtag.datamodule import DataModule
+
+PASSING = frozenset({"resume", "from", "runs"})
+"""Keys that say nothing of what is trained."""
+
+
+def open_interrupted(folder: Path) -> Checkpoint:
+    """The last checkpoint of a run directory.
+
+    Raises:
+        ValueError: the run is finished, or was interrupted before its first look at dev.
+    """
+    if (folder / "metrics.json").is_file():
+        raise ValueError(
+            f"{folder} is finished: there is nothing to resume (from={folder} starts a new run "
+            "with its config)"
+        )
+    if not (folder / LAST).is_file():
+        raise ValueError(
+            f"{folder} holds no {LAST}: it ended before its first look at dev; from={folder} "
+            "starts it anew"
+        )
+    return load_checkpoint(folder / LAST)
+
+
+def describe_resumption(
+    interrupted: Checkpoint, config: Mapping[str, Any], data: DataModule
+) -> Iterator[str]:
+    """Yield where the run goes on and what is no longer as it was, a line each."""
+    yield f"going on after epoch {interrupted.epoch + 1} of {interrupted.path.parent}"
+    before, now = _flat(interrupted.config), _flat(config)
+    for key in sorted(before.keys() | now.keys()):
+        old, new = before.get(key), now.get(key)
+        if old != new and key.partition(".")[0] not in PASSING:
+            yield f"changed: {key}={new} (was {old})"
+    record = interrupted.path.parent / "environment.json"
+    known = json.loads(record.read_text(encoding="utf-8"))["data"]
+    for name, split in data.splits.items():
+        if name in known and known[name]["sha256"] != split.digest:
+            yield f"warning: the {name} split ({split.path}) has changed since the run began"
+
+
+def _flat(node: Any, name: str = "") -> dict[str, Any]:
+    """Leaves of nested mappings by dotted name."""
+    if not isinstance(node, Mapping):
+        return {name: node}
+    return {
+        leaf: value
+        for key, child in node.items()
+        for leaf, value in _flat(child, f"{name}.{key}" if name else str(key)).items()
+    }
