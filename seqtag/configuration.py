@@ -131,6 +131,8 @@ def build(
             faults of the node in one message, a line each. Or an argument is not given.
     """
     check(node, kinds=kinds, name=name, prefixes=prefixes)
+    for key in node.keys() & named.keys():
+        raise ValueError(f"{name}.{key} is not yours to set: the program gives it")
     made = _part(node, kinds, name, prefixes)
     if node.get("_partial_") and not arguments and not named:
         return made

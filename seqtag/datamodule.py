@@ -162,8 +162,11 @@ class DataModule(LightningDataModule):
             rank=trainer.global_rank if trainer else 0,
             ranks=trainer.world_size if trainer else 1,
         )
-        # Lightning sets the epoch too, but after workers have begun to load a resumed one.
-        sampler.set_epoch(trainer.current_epoch if trainer else 0)
+        if trainer:
+            # Lightning sets the epoch too, but only after workers have begun to load a resumed
+            # one; at this moment its own count of epochs is one behind, its steps are right.
+            steps = -(-len(sampler) // trainer.accumulate_grad_batches)
+            sampler.set_epoch(trainer.global_step // max(1, steps))
         workers = self._batching.num_workers
         # The sampler gives lists of rows, so that the set's item is a whole batch; it stands as
         # ``sampler`` since that is where Lightning looks for set_epoch.

@@ -47,8 +47,11 @@ class Model(nn.Module):
             ValueError: a node names a wrong class or argument, or sizes do not fit.
         """
         embedding = build(config["embedding"], vocabularies, kinds=KINDS, name="embedding")
+        _expect(embedding, InputEmbedding, "embedding")
         encoder = build(config["encoder"], embedding.output_dim, kinds=KINDS, name="encoder")
+        _expect(encoder, Encoder, "encoder")
         head = build(config["head"], encoder.output_dim, kinds=KINDS, name="head", target=target)
+        _expect(head, Head, "head")
         return cls(embedding=embedding, encoder=encoder, head=head)
 
     def encode(self, batch: Batch) -> Tensor:
@@ -70,3 +73,8 @@ class Model(nn.Module):
             name: sum(p.numel() for p in part.parameters() if p.requires_grad)
             for name, part in self.named_children()
         }
+
+
+def _expect(part: nn.Module, kind: type, name: str) -> None:
+    if not isinstance(part, kind):
+        raise ValueError(f"{name} is a {type(part).__name__}; it must be a {kind.__name__}")

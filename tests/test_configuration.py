@@ -75,8 +75,9 @@ class TestBuild:
         assert made({"_target_": "torch.nn.Linear", "bias": False}, 3, out_features=2).bias is None
         assert made(WINDOW, 7).output_dim == 4
 
-    def test_what_the_caller_gives_counts_more_than_the_node(self) -> None:
-        assert made(LINEAR, out_features=5).out_features == 5
+    def test_what_the_program_gives_cannot_be_set_in_the_node(self) -> None:
+        with pytest.raises(ValueError, match=r"part\.out_features is not yours to set"):
+            made(LINEAR, out_features=5)
 
     def test_a_partial_node_waits_for_its_arguments(self) -> None:
         encoder = made(WINDOW)

@@ -35,6 +35,16 @@ def epoch(loader: DataLoader[Batch], number: int) -> list[tuple[Any, ...]]:
     return [content(batch) for batch in loader]
 
 
+def trainer(*, global_rank: int = 0, world_size: int = 1, global_step: int = 0) -> Any:
+    return SimpleNamespace(
+        global_rank=global_rank,
+        world_size=world_size,
+        global_step=global_step,
+        accumulate_grad_batches=1,
+        strategy=SimpleNamespace(root_device=torch.device("cpu")),
+    )
+
+
 class TestSplits:
     def test_are_read_encoded_and_counted(self, small_config) -> None:
         data = read(small_config("tagging"))
@@ -336,12 +346,15 @@ class TestBatches:
         rows = []
         for rank in (0, 1):
             data = read(small_config("tagging", "batching.max_rows=4", files=files))
-            data.trainer = SimpleNamespace(  # type: ignore[assignment]
-                global_rank=rank,
-                world_size=2,
-                strategy=SimpleNamespace(root_device=torch.device("cpu")),
-            )
+            data.trainer = trainer(global_rank=rank, world_size=2)
             rows.append([row for batch in data.val_dataloader() for row in batch.rows.tolist()])
         assert sorted(rows[0] + rows[1]) == list(range(20))
         assert rows[0]
         assert rows[1]
+
+    def test_a_run_that_goes_on_does_not_repeat_the_first_epoch(self, small_config) -> None:
+        files = {"train": TWENTY, "dev": TWENTY}
+        data = read(small_config("tagging", "batching.max_rows=4", files=files))
+        third = epoch(data.train_dataloader(), 2)
+        data.trainer = trainer(global_step=2 * len(data.train_dataloader()))
+        assert [content(batch) for batch in data.train_dataloader()] == third

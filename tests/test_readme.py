@@ -60,7 +60,7 @@ def test_every_training_in_the_tour_gets_a_limit() -> None:
 
 def test_the_make_targets_and_the_plain_equivalents_are_the_makefile_s() -> None:
     makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
-    for target in re.findall(r"`?make (\w+)", README.read_text(encoding="utf-8")):
+    for target in re.findall(r"(?:^|`)make (\w+)", README.read_text(encoding="utf-8"), re.M):
         assert re.search(rf"^{target}:", makefile, re.M), target
     equivalents = next(t for _, language, t in BLOCKS if "--requirement" in t)
     for line in equivalents.splitlines()[1:]:

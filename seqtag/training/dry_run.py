@@ -43,7 +43,7 @@ def dry_run(config: Mapping[str, Any]) -> None:
     print(f"embedding   {_shape(embedded)}")
     print(f"encoder     {_shape(states)}")
     print(f"prediction  {_shape(prediction.value)}")
-    print(f"loss        {float(loss):.4f}")
+    print(f"loss        {loss.item():.4f}")
     sizes = model.parameters_by_part()
     for name, size in (sizes | {"total": sum(sizes.values())}).items():
         print(f"{name:<11} {size:>11,} parameters")
