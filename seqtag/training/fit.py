@@ -200,7 +200,8 @@ def _run(
             weights_only=True,
         )
     except SystemExit:  # what Lightning makes of Ctrl-C
-        log.info("interrupted; go on with: python -m seqtag train resume=%s", folder)
+        if (folder / LAST).exists():
+            log.info("go on with: python -m seqtag train resume=%s", folder)
         raise KeyboardInterrupt from None
 
     best = load_checkpoint(folder / BEST)
