@@ -126,7 +126,7 @@ def measure(splits: dict[str, list[Session]], large_sample: int = LARGE_SAMPLE) 
     truth = [chance for session in splits["test"] for chance in chances(events_of(session))]
     shop = Shop(SEED + 1)
     by_event: dict[str, list[float]] = defaultdict(list)
-    for events in (events_of(shop.session()) for _ in range(LARGE_SAMPLE)):
+    for events in (events_of(shop.session()) for _ in range(large_sample)):
         for event, chance in zip(events, chances(events), strict=True):
             by_event[event].append(chance)
     means = {event: fmean(values) for event, values in by_event.items()}

@@ -131,11 +131,17 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         for name, value in content["state_dict"].items()
         if name.startswith(MODEL_PREFIX)
     }
-    return Checkpoint(
-        path=file,
-        config=own["config"],
-        inputs=Inputs.from_state(own["inputs"]),
-        target=TargetSpec.from_state(own["target"]),
-        weights=weights,
-        epoch=content["epoch"],
-    )
+    try:
+        return Checkpoint(
+            path=file,
+            config=own["config"],
+            inputs=Inputs.from_state(own["inputs"]),
+            target=TargetSpec.from_state(own["target"]),
+            weights=weights,
+            epoch=content["epoch"],
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(
+            f"{file} lacks part of what a checkpoint of seqtag holds: "
+            f"{type(error).__name__}: {error}"
+        ) from error

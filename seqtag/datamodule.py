@@ -55,6 +55,10 @@ class Split:
     spec: TargetSpec
     counts: dict[str, int]
 
+    def source(self) -> dict[str, Any]:
+        """What a run's record says of it."""
+        return {"path": str(self.path), "sha256": self.digest, **self.counts}
+
     def place(self, row: int) -> str:
         """``file:line`` of a row."""
         found = self.rows[int(row)]
@@ -95,9 +99,13 @@ class DataModule(LightningDataModule):
         self._data: Mapping[str, Any] = config["data"]
         self._batching = Batching.from_config(config)
         self._seed: int = config["seed"]
-        self._settings = {"data": _without_paths(self._data), "task": config["task"]}
+        # Not the task's metrics: they change no table.
+        self._settings = {
+            "data": _without_paths(self._data),
+            "task": {"_target_": config["task"]["_target_"]},
+        }
         self._reader = build_reader(self._data, per_element=self.task.per_element, read_target=True)
-        self._folder = Path(self._data["cache"]).expanduser()
+        self._folder = Path(config["cache"]).expanduser()
         self._inputs, self._target = inputs, target
 
     @property
@@ -112,15 +120,16 @@ class DataModule(LightningDataModule):
         assert self._target is not None, "read_all() or a checkpoint gives this"
         return self._target
 
-    def read_all(self) -> None:
-        """Read every split that the config names, and cut a dev split from train if it must.
+    def read_all(self, *, test: bool) -> None:
+        """Read train and dev, which is cut from train where none is named; and test if asked.
 
         Raises:
             ValueError: a file cannot be read, a split is empty, a sequence is too long.
         """
         if self._data["train"] is None:
             raise ValueError("data.train is not given: name the training file, data.train=FILE")
-        read = {name: self._read(name) for name in SPLITS if self._data[name] is not None}
+        wanted = SPLITS if test else SPLITS[:-1]
+        read = {name: self._read(name) for name in wanted if self._data[name] is not None}
         if "dev" not in read:
             read["train"], read["dev"] = self._cut(read["train"])
         train = read["train"].rows
@@ -336,4 +345,4 @@ class _Batches(Dataset[Batch]):
 
 def _without_paths(data: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that change what a file is read as, whatever the file."""
-    return {name: value for name, value in data.items() if name not in (*SPLITS, "cache")}
+    return {name: value for name, value in data.items() if name not in SPLITS}

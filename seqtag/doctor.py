@@ -33,12 +33,17 @@ def examine(data: DataModule) -> Iterator[str]:
         yield f"{len(spec.labels)} labels{scheme}: {_name(spec.labels)}"
         if len(spec.labels) == 1:
             yield "warning: the training data has one label only; there is nothing to learn"
-    for name, split in data.splits.items():
-        if split.spec.unseen:
-            yield (
-                f"warning: {name} has labels that training lacks, which always count as wrong: "
-                f"{_name(split.spec.unseen)}"
-            )
+    for split in data.splits.values():
+        yield from name_unseen(split)
+
+
+def name_unseen(split: Split) -> Iterator[str]:
+    """Yield the labels that only this split has, in one line, if there are any."""
+    if split.spec.unseen:
+        yield (
+            f"warning: {split.name} has labels that training lacks, which always count as wrong: "
+            f"{_name(split.spec.unseen)}"
+        )
 
 
 def describe(split: Split) -> str:

@@ -19,7 +19,7 @@ SMALL = (
     "encoder.dim=8",
     "encoder.num_layers=1",
     "encoder.radius=1",
-    "callbacks=none",
+    "callbacks=no_early_stopping",
     "trainer.max_epochs=1",
     "device=cpu",
 )
@@ -107,7 +107,7 @@ def save_run(tmp_path: Path) -> Callable[..., Path]:
 
     def save(config: dict[str, Any], name: str = "run") -> Path:
         data = DataModule(config)
-        data.read_all()
+        data.read_all(test=True)
         torch.manual_seed(config["seed"])
         model = Model.from_config(config, data.inputs.fields, data.target)
         folder = tmp_path / name

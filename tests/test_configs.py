@@ -11,10 +11,10 @@ import yaml
 
 from seqtag.configuration import compose, config_directory, options, sample_directory
 from seqtag.datamodule import DataModule
-from seqtag.model import Model
 from seqtag.predictor import choose_device
 from seqtag.scoring import empty_scores, predict_batches
-from seqtag.training.fit import check_settings, make_loop
+from seqtag.training.fit import make_loop
+from seqtag.training.settings import check_settings
 
 SMALL = {
     "encoder.dim": 8,
@@ -106,9 +106,9 @@ def test_every_encoder_learns_and_predicts_every_target_from_every_input(
     )
     check_settings(config)
     data = DataModule(config)
-    data.read_all()
-    model = Model.from_config(config, data.inputs.fields, data.target)
-    optimizer = make_loop(config, data, model).configure_optimizers()
+    data.read_all(test=True)
+    loop = make_loop(config, data)
+    model, optimizer = loop.model, loop.configure_optimizers()
     batch = next(iter(data.batches("train", shuffle=True)))
     before = [parameter.detach().clone() for parameter in model.parameters()]
     losses = []

@@ -15,7 +15,7 @@ TWENTY = "".join(f"w{n}\tL{n % 3}\n\n" for n in range(20))
 
 def read(config: dict[str, Any]) -> DataModule:
     data = DataModule(config)
-    data.read_all()
+    data.read_all(test=True)
     return data
 
 

@@ -4,7 +4,7 @@ from seqtag.doctor import describe, examine
 
 def told(config) -> list[str]:
     data = DataModule(config)
-    data.read_all()
+    data.read_all(test=True)
     return list(examine(data))
 
 
@@ -73,5 +73,5 @@ def test_numbers_have_no_labels_to_tell_of(small_config) -> None:
 
 def test_a_split_is_described_in_one_line(small_config) -> None:
     data = DataModule(small_config("tagging"))
-    data.read_all()
+    data.read_all(test=True)
     assert "\n" not in describe(data.splits["train"])

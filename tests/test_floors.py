@@ -6,7 +6,7 @@ from seqtag.floors import score_floor
 
 def floor(config) -> dict[str, float]:
     data = DataModule(config)
-    data.read_all()
+    data.read_all(test=True)
     return score_floor(data, "dev")
 
 

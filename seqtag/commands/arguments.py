@@ -20,7 +20,7 @@ RAW_KEYS = frozenset(
         "input",
         "output",
         "runs",
-        "data.cache",
+        "cache",
         "resume",
         "from",
     }

@@ -28,7 +28,7 @@ Command = Callable[[dict[str, Any], list[str]], float | None]
 HYDRA = (
     "hydra.output_subdir=null",
     "hydra.run.dir=.",
-    "hydra.sweep.dir=runs/sweeps/${now:%Y-%m-%d_%H-%M-%S}",
+    "hydra.sweep.dir=${runs}/sweeps/${now:%Y-%m-%d_%H-%M-%S}",
     "hydra.job.chdir=false",
     "hydra/job_logging=none",
     "hydra/hydra_logging=none",
@@ -156,7 +156,7 @@ def _store_run_config(name: str, run: str, overrides: list[str]) -> list[str]:
 
     own = OmegaConf.load(config_directory() / f"{name}.yaml")
     path = {"run": str(Path(run).expanduser().absolute())}
-    config = OmegaConf.merge(load_checkpoint(run).config, own, path)
+    config = OmegaConf.merge(_as_data(load_checkpoint(run).config, run), own, path)
     return _store(config, overrides)
 
 
@@ -173,10 +173,34 @@ def _store_base(key: str, overrides: list[str]) -> list[str]:
     file = folder / "config.yaml"
     if not file.is_file():
         raise ValueError(f"{key}={folder} is not a run directory: it holds no config.yaml")
-    config = OmegaConf.load(file)
-    # What that run itself began with is past.
-    config = OmegaConf.merge(config, dict.fromkeys(RUN_KEYS))
+    stored = OmegaConf.to_container(OmegaConf.load(file), resolve=False)
+    # What that run itself began with is past, and its machine's folders are not this one's.
+    own: Any = OmegaConf.load(config_directory() / "train.yaml")
+    config = OmegaConf.merge(
+        _as_data(stored, folder), {name: own.get(name) for name in (*RUN_KEYS, "cache")}
+    )
     return [*_store(config, overrides), f"{key}={quote(str(folder))}"]
+
+
+def _as_data(config: Any, run: str | Path) -> Any:
+    """A run's config with nothing in it that Hydra would act on: no settings of Hydra's own, no
+    defaults list, no interpolation. It may come from anybody.
+
+    Raises:
+        ValueError: it holds a key that no run writes.
+    """
+    for key in config:
+        if key in ("hydra", "defaults") or key.startswith("_"):
+            raise ValueError(f"the config in {run} holds the key '{key}', which no run writes")
+    return _literal(config)
+
+
+def _literal(node: Any) -> Any:
+    if isinstance(node, dict):
+        return {key: _literal(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_literal(value) for value in node]
+    return node.replace("${", "\\${") if isinstance(node, str) else node
 
 
 def _store(config: Any, overrides: list[str]) -> list[str]:

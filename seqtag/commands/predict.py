@@ -85,7 +85,11 @@ def _open_output(path: str | None, source: str | None) -> Iterator[TextIO]:
             stdout.detach()
         return
     target = Path(path).expanduser()
-    if source not in (None, STREAM) and target.exists() and target.samefile(source):
+    if (
+        source not in (None, STREAM)
+        and target.exists()
+        and target.samefile(Path(str(source)).expanduser())
+    ):
         raise ValueError(f"output={path} is the input file; name another")
     if target.is_dir():
         raise ValueError(f"output={path} is a folder; name a file in it")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +19,7 @@ from datasets.arrow_writer import ArrowWriter
 from numpy.typing import NDArray
 
 ROWS_PER_WRITE = 1000
+TARGET = re.compile(r'"_target_": "([\w.]+)"')
 
 
 def digest_file(path: Path) -> str:
@@ -31,12 +34,16 @@ def digest_settings(settings: Any) -> str:
     The code counts, so that a cache made before a reader was mended is never taken for current.
     """
     package = Path(__file__).resolve().parent.parent
-    digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-    for source in sorted(
-        p for folder in ("data", "tasks") for p in (package / folder).rglob("*.py")
-    ):
+    text = json.dumps(settings, sort_keys=True)
+    digest = hashlib.sha256(text.encode())
+    sources = {p for folder in ("data", "tasks") for p in (package / folder).rglob("*.py")}
+    sources |= {package / "batch.py", package / "datamodule.py"}
+    for target in TARGET.findall(text):  # readers and tokenizers may be the user's own
+        module = sys.modules.get(target.rpartition(".")[0])
+        if module is not None and module.__file__ is not None:
+            sources.add(Path(module.__file__))
+    for source in sorted(sources):
         digest.update(source.read_bytes())
-    digest.update((package / "datamodule.py").read_bytes())
     return digest.hexdigest()
 
 

@@ -58,8 +58,8 @@ class BudgetSampler(Sampler[list[int]]):
         seed: of the order.
         shuffle: False keeps the rows sorted by length, for scoring.
         rank: the number of this process, from 0.
-        ranks: processes that share the batches; in training each gets equally many, so the last
-            ones are given twice where the division leaves a rest.
+        ranks: processes that share the batches; in training each gets equally many, so the
+            first of an epoch's order are given twice where the division leaves a rest.
     """
 
     def __init__(

@@ -48,8 +48,8 @@ def build_reader(data: Mapping[str, Any], *, per_element: bool, read_target: boo
     return reader
 
 
-MODEL_KEYS = ("input_tokenizer", "target_tokenizer", "cache", "min_frequency")
-"""Keys of ``data`` that belong to the model or the machine, whatever the format."""
+MODEL_KEYS = ("input_tokenizer", "target_tokenizer", "min_frequency")
+"""Keys of ``data`` that belong to the model, whatever the format."""
 
 COLUMNS = ("input", "target")
 

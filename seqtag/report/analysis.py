@@ -1,113 +1,218 @@
-"""Where a model errs on a split: by label, by confusion, by known and unknown words, by row."""
+"""Where a model errs on a split: by label or span, by confusion, by known and unknown words."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from seqtag.batch import Batch, Prediction
+from seqtag.batch import Batch, Prediction, TargetSpec
 from seqtag.data.vocabulary import UNKNOWN
 from seqtag.datamodule import DataModule, Split
-from seqtag.evaluation.errors import Confusion, DividedAccuracy, WorstRow, worst_rows
-from seqtag.evaluation.scores import Scores
+from seqtag.evaluation.errors import Confusion, DividedAccuracy, SpanConfusion, worst_rows
+from seqtag.evaluation.label_report import LabelReport
+from seqtag.evaluation.schemes import invalid_transitions
+from seqtag.evaluation.spans import SpanF1Strict
 from seqtag.report.tables import print_table, spell
+from seqtag.training.results import ScoredSplit
 
 CONFUSIONS = 10
 
 
-class LabelAnalysis:
-    """Counts the errors of label predictions, batch by batch.
+class Analysis(ABC):
+    """Counts what can be said of the errors, batch by batch."""
+
+    @abstractmethod
+    def update(self, batch: Batch, prediction: Prediction) -> None:
+        """Count a batch."""
+
+    @abstractmethod
+    def content(self) -> dict[str, Any]:
+        """Everything counted, as plain values."""
+
+    @abstractmethod
+    def show(self) -> None:
+        """Print it as tables."""
+
+
+class NumberAnalysis(Analysis):
+    """Nothing beyond the scores and the worst rows: numbers have no labels to confuse."""
+
+    def update(self, batch: Batch, prediction: Prediction) -> None:
+        """See the base class."""
+
+    def content(self) -> dict[str, Any]:
+        """See the base class."""
+        return {}
+
+    def show(self) -> None:
+        """See the base class."""
+
+
+class LabelAnalysis(Analysis):
+    """Errors by label, and by whether the model knows the word.
 
     Args:
-        split: whose labels these are.
+        spec: of the split.
         per_element: whether every element has a label.
     """
 
-    def __init__(self, split: Split, *, per_element: bool) -> None:
-        spec = split.spec
+    def __init__(self, spec: TargetSpec, *, per_element: bool) -> None:
         self._confusion = Confusion((*spec.labels, *spec.unseen))
-        self._seen = DividedAccuracy()
-        self._by_word = per_element
+        self._known = DividedAccuracy()
+        self._per_element = per_element
 
     def update(self, batch: Batch, prediction: Prediction) -> None:
-        """Count a batch."""
+        """See the base class."""
         assert batch.target is not None
         self._confusion.update(prediction.value, batch.target)
-        if self._by_word and "word" in batch.inputs:
+        if self._per_element and "word" in batch.inputs:
             known = batch.inputs["word"] != UNKNOWN
-            self._seen.update(prediction.value, batch.target, known)
+            self._known.update(prediction.value, batch.target, known)
 
     def content(self) -> dict[str, Any]:
-        """Everything counted, as plain values."""
-        report = self._confusion.report()
-        averages = {"micro": report.micro, "macro": report.macro, "weighted": report.weighted}
+        """See the base class."""
         content: dict[str, Any] = {
-            "labels": {name: vars(scores) for name, scores in report.labels.items()},
-            "averages": {name: vars(scores) for name, scores in averages.items()},
-            "confusions": [
-                {"gold": gold, "predicted": predicted, "count": count}
-                for gold, predicted, count in self._confusion.most_frequent(CONFUSIONS)
-            ],
+            "labels": _report(self._confusion.report()),
+            "confusions": _confusions(self._confusion.most_frequent(CONFUSIONS)),
         }
-        if self._by_word and self._seen.inside.total + self._seen.outside.total:
+        parts = (("known", self._known.inside), ("unknown", self._known.outside))
+        if any(tally.total for _, tally in parts):
             content["words"] = {
-                name: {"accuracy": tally.accuracy, "count": tally.total}
-                for name, tally in (("known", self._seen.inside), ("unknown", self._seen.outside))
+                name: {"accuracy": tally.accuracy, "count": tally.total} for name, tally in parts
             }
         return content
 
+    def show(self) -> None:
+        """See the base class."""
+        content = self.content()
+        _print_report("labels", content["labels"])
+        _print_confusions("most frequent confusions", content["confusions"])
+        if "words" in content:
+            print_table(
+                "words that the vocabulary has, and has not",
+                ["words", "accuracy", "count"],
+                (
+                    [name, spell(part["accuracy"]), f"{part['count']:,}"]
+                    for name, part in content["words"].items()
+                ),
+            )
 
-def print_label_analysis(content: Mapping[str, Any]) -> None:
-    """Print what ``LabelAnalysis.content`` gives."""
-    rows = [*content["labels"].items(), *content["averages"].items()]
-    columns = ("precision", "recall", "f1", "support")
-    print_table(
-        "labels",
-        ["label", *columns],
-        ([name, *(spell_count(scores[c]) for c in columns)] for name, scores in rows),
+
+class SpanAnalysis(Analysis):
+    """Errors by span type beside those by label, and labels that break the scheme.
+
+    Args:
+        spec: of the split, with a scheme.
+    """
+
+    def __init__(self, spec: TargetSpec) -> None:
+        assert spec.scheme is not None
+        self._labels = LabelAnalysis(spec, per_element=True)
+        self._reader = SpanF1Strict(spec).reader
+        self._spans = SpanConfusion()
+        self._names, self._scheme = (*spec.labels, *spec.unseen), spec.scheme
+        self._invalid: Counter[tuple[str | None, str | None]] = Counter()
+
+    def update(self, batch: Batch, prediction: Prediction) -> None:
+        """See the base class."""
+        assert batch.target is not None
+        self._labels.update(batch, prediction)
+        self._spans.update(self._reader.pairs(prediction.value, batch.target))
+        lengths = batch.layout.lengths.tolist()
+        rows = (
+            [self._names[label] for label in row[:length]]
+            for row, length in zip(prediction.value.tolist(), lengths, strict=True)
+        )
+        self._invalid.update(invalid_transitions(rows, self._scheme))
+
+    def content(self) -> dict[str, Any]:
+        """See the base class."""
+        return {
+            **self._labels.content(),
+            "scheme": self._scheme,
+            "spans": _report(self._spans.report()),
+            "span_confusions": _confusions(self._spans.most_frequent(CONFUSIONS)),
+            "invalid_transitions": self._invalid.total(),
+        }
+
+    def show(self) -> None:
+        """See the base class."""
+        content = self.content()
+        self._labels.show()
+        _print_report(f"spans, read strictly as {self._scheme}", content["spans"])
+        _print_confusions("most frequent span errors", content["span_confusions"])
+        print(f"predicted labels that {self._scheme} does not allow where they stand: ", end="")
+        print(f"{content['invalid_transitions']:,}")
+
+
+def make_analysis(data: DataModule, split: Split) -> Analysis:
+    """The analysis that suits a split's targets."""
+    if split.spec.scheme is not None:
+        return SpanAnalysis(split.spec)
+    if split.spec.labels:
+        return LabelAnalysis(split.spec, per_element=data.task.per_element)
+    return NumberAnalysis()
+
+
+def find_worst(
+    data: DataModule, scored: ScoredSplit, metric: str, limit: int
+) -> list[dict[str, Any]]:
+    """The rows that cost a score most, with where they stand and what they hold."""
+    found = worst_rows(
+        rows=scored.table["row"],
+        statistics=scored.table[metric],
+        metric=data.task.metrics(scored.split.spec)[metric],
+        limit=limit,
     )
-    if content["confusions"]:
-        print_table(
-            "most frequent confusions",
-            ["gold", "predicted", "count"],
-            ([c["gold"], c["predicted"], str(c["count"])] for c in content["confusions"]),
-        )
-    if "words" in content:
-        print_table(
-            "words that training has, and has not",
-            ["words", "accuracy", "count"],
-            (
-                [name, spell(part["accuracy"]), f"{part['count']:,}"]
-                for name, part in content["words"].items()
-            ),
-        )
-
-
-def spell_count(value: float) -> str:
-    """A count as a whole number, a score with four decimals."""
-    return f"{value:,}" if isinstance(value, int) else spell(value)
-
-
-def find_worst(data: DataModule, split: Split, scores: Scores, limit: int) -> list[dict[str, Any]]:
-    """The rows that cost the selection score most, with where they stand and what they hold."""
-    metrics = data.task.metrics(split.spec)
-    name = data.task.selection(split.spec)
-    table = scores.row_table()
-    found = worst_rows(rows=table["row"], statistics=table[name], metric=metrics[name], limit=limit)
-    return [{**_show(split, row), "score": row.score, "cost": row.cost} for row in found]
+    return [{**_show(scored.split, w.row), "score": w.score, "cost": w.cost} for w in found]
 
 
 def print_worst(worst: list[dict[str, Any]], score: str) -> None:
     """Print what ``find_worst`` gives."""
-    print(f"rows that cost {score} most")
+    if worst:
+        print(f"rows that cost {score} most")
     for row in worst:
         print(f"  {spell(row['score'])}  {row['place']}  {row['input']}")
 
 
-def _show(split: Split, worst: WorstRow) -> dict[str, Any]:
-    row = split.rows[worst.row]
-    text = " ".join(row["tokens"]) if "tokens" in row else f"{len(row['vectors'])} vectors"
+def _report(report: LabelReport) -> dict[str, Any]:
+    averages = {"micro": report.micro, "macro": report.macro, "weighted": report.weighted}
     return {
-        "place": split.place(worst.row),
-        "input": text if len(text) <= 60 else text[:57] + "...",
+        "each": {name: vars(scores) for name, scores in report.labels.items()},
+        "averages": {name: vars(scores) for name, scores in averages.items()},
     }
+
+
+def _print_report(title: str, report: Mapping[str, Any]) -> None:
+    columns = ("precision", "recall", "f1")
+    print_table(
+        title,
+        ["label", *columns, "support"],
+        (
+            [name, *(spell(scores[c]) for c in columns), f"{scores['support']:,}"]
+            for name, scores in (*report["each"].items(), *report["averages"].items())
+        ),
+    )
+
+
+def _confusions(
+    errors: Iterable[tuple[str | None, str | None, int]],
+) -> list[dict[str, str | int | None]]:
+    return [{"gold": gold, "predicted": guess, "count": count} for gold, guess, count in errors]
+
+
+def _print_confusions(title: str, confusions: list[dict[str, Any]]) -> None:
+    if confusions:
+        print_table(
+            title,
+            ["gold", "predicted", "count"],
+            ([c["gold"] or "-", c["predicted"] or "-", str(c["count"])] for c in confusions),
+        )
+
+
+def _show(split: Split, row: int) -> dict[str, Any]:
+    found = split.rows[row]
+    text = " ".join(found["tokens"]) if "tokens" in found else f"{len(found['vectors'])} vectors"
+    return {"place": split.place(row), "input": text if len(text) <= 60 else text[:57] + "..."}

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 SPLITS = ("dev", "test")
 
@@ -13,11 +14,12 @@ SPLITS = ("dev", "test")
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print rows of text to stdout; the first column to the left, the others to the right."""
     print(title)
+    # Text, since a label such as [b] would be taken for markup.
     table = Table()
     for number, name in enumerate(columns):
-        table.add_column(name, justify="right" if number else "left")
+        table.add_column(Text(name), justify="right" if number else "left")
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*(Text(cell) for cell in row))
     Console().print(table)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -110,17 +110,19 @@ class Task(ABC):
                 made[name] = metric(spec)
         return made
 
-    def selection(self, spec: TargetSpec) -> str:
+    def selection(self, defined: Collection[str]) -> str:
         """Name of the metric that chooses the best epoch.
 
+        Args:
+            defined: the metrics that have a value on the data that is to choose.
+
         Raises:
-            ValueError: none of the preferred metrics applies to this data.
+            ValueError: none of the preferred metrics is among them.
         """
-        applicable = self.metrics(spec)
         for name in self._selection:
-            if name in applicable:
+            if name in defined:
                 return name
         raise ValueError(
-            f"none of task.selection={list(self._selection)} applies to this data; "
-            f"choose from {list(applicable)}"
+            f"none of task.selection={list(self._selection)} is defined on this data; "
+            f"choose from {list(defined)}"
         )

@@ -9,9 +9,9 @@ from typing import Any
 from pytorch_lightning import seed_everything
 
 from seqtag.doctor import examine
-from seqtag.model import Model
 from seqtag.predictor import choose_device
-from seqtag.training.fit import check_settings, make_loop, quiet_lightning, read_data
+from seqtag.training.fit import make_loop, quiet_lightning, read_data
+from seqtag.training.settings import check_settings
 
 log = logging.getLogger(__name__)
 
@@ -22,15 +22,15 @@ def dry_run(config: Mapping[str, Any]) -> None:
     Raises:
         ValueError: as for a training run; nothing is written.
     """
-    check_settings(config)
     quiet_lightning()
+    check_settings(config)
     data = read_data(config)
     for line in examine(data):
         log.info(line)
     seed_everything(config["seed"], verbose=False)
-    model = Model.from_config(config, data.inputs.fields, data.target)
-    loop = make_loop(config, data, model)
+    loop = make_loop(config, data)
     loop.configure_optimizers()
+    model = loop.model
     device = choose_device(config["device"])
     model.to(device)
     batch = next(iter(data.batches("train", shuffle=True))).to(device)

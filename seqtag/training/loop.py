@@ -33,6 +33,7 @@ class Loop(LightningModule):
         model: what is trained.
         task: what its targets mean.
         spec: of the dev targets.
+        selection: name of the metric that chooses the best epoch.
         optimizer: makes the optimiser from parameter groups.
         schedule: of the learning rate.
         checkpoint_part: what every checkpoint must hold beside the weights.
@@ -44,6 +45,7 @@ class Loop(LightningModule):
         model: Model,
         task: Task,
         spec: TargetSpec,
+        selection: str,
         optimizer: OptimizerFactory,
         schedule: Schedule,
         checkpoint_part: Mapping[str, Any],
@@ -54,10 +56,11 @@ class Loop(LightningModule):
         self._checkpoint_part = dict(checkpoint_part)
         metrics = task.metrics(spec)
         self.scores = Scores(metrics)
-        self.selection = task.selection(spec)
-        self._sign = 1.0 if metrics[self.selection].higher_is_better else -1.0
+        self.selection = selection
+        self._sign = 1.0 if metrics[selection].higher_is_better else -1.0
         self.meter = Meter()
         self._resumed: dict[str, Any] | None = None
+        self._losses = torch.zeros(())
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """One optimiser; weight decay on matrices alone, not on biases, norms and embeddings."""
@@ -83,6 +86,7 @@ class Loop(LightningModule):
         loss: Tensor = self.model(batch)
         rows = len(batch.rows)
         self.log("train/loss", loss, on_step=False, on_epoch=True, batch_size=rows)
+        self._losses = self._losses + loss.detach()
         self.meter.count(int(batch.layout.lengths_cpu.sum()))
         return loss
 
@@ -100,8 +104,18 @@ class Loop(LightningModule):
         self.meter.stop()
 
     def on_validation_epoch_start(self) -> None:
-        """Stop the clock: scoring is not training."""
+        """Stop the clock, since scoring is not training; and the run, where it has diverged.
+
+        Raises:
+            ValueError: a loss of this epoch was not finite.
+        """
         self.meter.stop()
+        if not torch.isfinite(self._losses):
+            raise ValueError(
+                f"the training diverged in epoch {self.trainer.current_epoch + 1}: its loss is "
+                f"{float(self._losses)}; try a lower optimizer.lr or trainer.gradient_clip_val"
+            )
+        self._losses = torch.zeros_like(self._losses)
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Score a batch of dev."""
@@ -116,15 +130,21 @@ class Loop(LightningModule):
         self.scores.reset()
         self.log_dict({f"dev/{name}": value for name, value in scores.items()})
         self.log(SELECTION, self._sign * scores[self.selection], logger=False)
-        if self.trainer.training or self.trainer.state.fn == "fit":
-            self.meter.start()
+        self.meter.start()
+
+    def transfer_batch_to_device(
+        self, batch: Batch, device: torch.device, dataloader_idx: int
+    ) -> Batch:
+        """Copy while the device works; Lightning would wait for a dataclass."""
+        return batch.to(device, non_blocking=True)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Make the file self-contained."""
         checkpoint[KEY] = self._checkpoint_part
+        on_gpu = self.device.type == "cuda"
         checkpoint[RANDOM] = {
             "cpu": torch.get_rng_state(),
-            "cuda": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
+            "cuda": torch.cuda.get_rng_state(self.device) if on_gpu else None,
         }
         checkpoint[METER] = {"elements": self.meter.elements, "seconds": self.meter.seconds}
 
@@ -136,8 +156,9 @@ class Loop(LightningModule):
         """Take up the random numbers and the clock where an interrupted run left them."""
         if self._resumed is not None:
             torch.set_rng_state(self._resumed[RANDOM]["cpu"].cpu())
-            for device, state in enumerate(self._resumed[RANDOM]["cuda"]):
-                torch.cuda.set_rng_state(state.cpu(), device)
+            state = self._resumed[RANDOM]["cuda"]
+            if state is not None and self.device.type == "cuda":
+                torch.cuda.set_rng_state(state.cpu(), self.device)
             self.meter.elements = self._resumed[METER]["elements"]
             self.meter.seconds = self._resumed[METER]["seconds"]
             self._resumed = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from typing import Any
 
 from pytorch_lightning import Callback, LightningModule, Trainer
@@ -14,7 +15,8 @@ from seqtag.training.schedule import progress
 
 log = logging.getLogger(__name__)
 
-LOSS_MEMORY = 0.95
+SECONDS_BETWEEN_MOVES = 0.1
+LOSS_MEMORY = 0.8
 """Weight of the past in the loss that the bar shows."""
 
 
@@ -25,6 +27,7 @@ class ProgressBar(Callback):
         self._bar: Progress | None = None
         self._loss: float | None = None
         self._dev = ""
+        self._moved = 0.0
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Show the bar where there is a terminal to show it on."""
@@ -50,8 +53,11 @@ class ProgressBar(Callback):
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Move the bar."""
-        if self._bar is None:
+        # Reading the loss waits for the device, so not at every step.
+        now = time.monotonic()
+        if self._bar is None or now - self._moved < SECONDS_BETWEEN_MOVES:
             return
+        self._moved = now
         assert isinstance(pl_module, Loop)
         loss = outputs["loss"].item()
         past = self._loss if self._loss is not None else loss
@@ -67,8 +73,6 @@ class ProgressBar(Callback):
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Say what dev gave."""
-        if trainer.state.fn != "fit" or not trainer.is_global_zero:
-            return
         assert isinstance(pl_module, Loop)
         name = f"dev/{pl_module.selection}"
         score = float(trainer.callback_metrics[name])

@@ -14,7 +14,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import torch
 from omegaconf import OmegaConf
+
+from seqtag.predictor import choose_device
 
 PACKAGES = (
     "seqtag",
@@ -53,20 +56,25 @@ def write_configs(folder: Path, config: Mapping[str, Any], overrides: Sequence[s
     OmegaConf.save(OmegaConf.create(list(overrides)), folder / "overrides.yaml")
 
 
-def describe_environment(seed: int, data: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def describe_environment(
+    config: Mapping[str, Any], data: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
     """What is needed to tell whether two runs can be compared, and to repeat one.
 
     Args:
-        seed: of the run.
+        config: of the run.
         data: by split, its path, digest and counts.
     """
+    device = choose_device(config["device"])
     return {
         "command_line": sys.orig_argv,
-        "seed": seed,
+        "seed": config["seed"],
         "data": data,
         "git_commit": _git_commit(),
         "python": platform.python_version(),
         "platform": platform.platform(),
+        "device": torch.cuda.get_device_name(device) if device.type == "cuda" else str(device),
+        "threads": torch.get_num_threads(),
         "packages": {name: _version(name) for name in PACKAGES},
     }
 
@@ -89,16 +97,18 @@ def _version(package: str) -> str | None:
 
 
 def _git_commit() -> str | None:
-    """The commit of the code, None where it does not lie in a checkout."""
-    try:
+    """The commit of the code, None where its files are not in a repository's keeping."""
+    here = Path(__file__)
+
+    def ask(*words: str) -> str:
         answer = subprocess.run(
-            ["git", "describe", "--always", "--dirty", "--abbrev=40"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
+            ["git", *words], cwd=here.parent, capture_output=True, text=True, timeout=10, check=True
         )
+        return answer.stdout.strip()
+
+    try:
+        # An environment inside somebody's repository is not that repository's code.
+        ask("ls-files", "--error-unmatch", here.name)
+        return ask("describe", "--always", "--dirty", "--abbrev=40")
     except (OSError, subprocess.SubprocessError):
         return None
-    return answer.stdout.strip()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 import seqtag
 from seqtag.commands.front import run_command
@@ -132,7 +134,7 @@ def test_evaluate_gives_the_scores_of_training(run: Path, typed: Typed) -> None:
     trained = json.loads((run / "metrics.json").read_text())
     assert found["test/accuracy"] == trained["test/accuracy"]
     errors = json.loads((folder / "errors.json").read_text())
-    assert errors["labels"]["ADJ"]["recall"] == 0
+    assert errors["labels"]["each"]["ADJ"]["recall"] == 0
     assert errors["words"]["unknown"]["count"] == 1
     assert "ADJ" in err
 
@@ -218,6 +220,14 @@ ERRORS = [
     (["train", "trainer.max_time=5"], 1, "not DD:HH:MM:SS"),
     (["train", "trainer.max_epochs=-1"], 1, "no limit"),
     (["train", "trainer.max_epochs=x"], 1, "trainer.max_epochs is 'x'"),
+    (["train", "trainer.devices=2"], 1, "trainer.devices is 2; a run uses one device"),
+    (["train", "trainer.devices=0"], 1, "trainer.devices is 0"),
+    (["train", "trainer.precision=foo"], 1, "foo"),
+    (["train", "trainer.gradient_clip_val=-1"], 1, "trainer.gradient_clip_val is -1"),
+    (["train", "callbacks.early_stopping.mode=foo"], 1, "trainer or callbacks: `mode`"),
+    (["train", "optimizer.lr=-1"], 1, "learning rate"),
+    (["train", "scheduler.warmup=2"], 1, "scheduler.warmup is 2"),
+    (["train", "optimizer.betas=3"], 1, "optimizer"),
     (["train", "device=nonsense"], 1, "device=nonsense cannot be used"),
     (["train", "data.train=no such file"], 1, "no such file"),
     (["train", "data=tsv"], 1, "data.train is not given"),
@@ -300,6 +310,22 @@ def test_dry_run_shows_sizes_and_writes_nothing(files: Path, tmp_path: Path, typ
     assert not (tmp_path / "runs").exists()
 
 
+def test_tensorboard_gets_what_the_run_logs(files: Path, tmp_path: Path, typed: Typed) -> None:
+    words = [f"data.train={files / 'train.conllu'}", "logger=tensorboard", *TINY]
+    assert typed("train", *words, f"runs={tmp_path}")[0] == 0
+    assert list(tmp_path.glob("*/*/**/events.out.tfevents.*"))
+    assert list(tmp_path.glob("*/*/metrics.csv"))
+
+
+def test_brain_floats_train_and_score(files: Path, tmp_path: Path, typed: Typed) -> None:
+    for encoder in ("attention", "lstm", "window"):
+        words = [f"data.train={files / 'train.conllu'}", "trainer.precision=bf16-mixed"]
+        small = ["encoder.dim=8", f"encoder={encoder}", "trainer.max_epochs=2"]
+        assert typed("train", *words, *small, f"runs={tmp_path / encoder}")[0] == 0
+        (metrics,) = (tmp_path / encoder).glob("*/*/metrics.json")
+        assert json.loads(metrics.read_text())["dev/accuracy"] > 0
+
+
 def test_hydra_sweeps_over_values(files: Path, tmp_path: Path, typed: Typed) -> None:
     status, _, _ = typed(
         "train",
@@ -339,3 +365,96 @@ def test_an_unknown_command_is_refused_with_status_2() -> None:
     )
     assert answer.returncode == 2
     assert "no command 'tarin'; there are: train" in answer.stderr
+
+
+def edited(run: Path, folder: Path, **changes: object) -> Path:
+    """A copy of a run whose checkpoint and config.yaml hold something more."""
+    copy = folder / "copy"
+    shutil.copytree(run, copy)
+    content = torch.load(copy / "best.ckpt", weights_only=True)
+    content["seqtag"]["config"] |= changes
+    torch.save(content, copy / "best.ckpt")
+    stored = yaml.safe_load((copy / "config.yaml").read_text())
+    (copy / "config.yaml").write_text(yaml.safe_dump(stored | changes))
+    return copy
+
+
+@pytest.mark.parametrize("key", ["hydra", "defaults", "_target_"])
+def test_a_config_from_elsewhere_gives_hydra_nothing_to_act_on(
+    key: str, run: Path, tmp_path: Path, typed: Typed
+) -> None:
+    made = tmp_path / "made"
+    evil = {"callbacks": {"x": {"_target_": "os.mkdir", "_args_": [str(made)]}}}
+    copy = edited(run, tmp_path, **{key: evil})
+    for command, words in (
+        ("predict", [str(copy)]),
+        ("evaluate", [str(copy)]),
+        ("train", [f"from={copy}", "trainer.max_steps=1", f"runs={tmp_path / 'runs'}"]),
+    ):
+        status, _, err = typed(command, *words)
+        assert status == 1
+        assert f"holds the key '{key}', which no run writes" in err
+        assert not made.exists()
+
+
+def test_strings_of_a_checkpoint_are_taken_literally(
+    run: Path, tmp_path: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "told")
+    copy = edited(run, tmp_path, runs="${oc.env:SECRET}")
+    status, out, _ = typed("predict", str(copy), "--cfg", "job", "--resolve")
+    assert status == 0
+    assert "told" not in out
+
+
+def test_labels_that_look_like_markup_are_shown_as_they_are(tmp_path: Path, typed: Typed) -> None:
+    marked = [[("a", "[/b]"), ("b", "[red]")], [("b", "[red]")]]
+    conllu(tmp_path / "train.conllu", marked * 4)
+    words = [f"data.{s}={tmp_path / 'train.conllu'}" for s in ("train", "dev", "test")]
+    assert typed("train", *words, *TINY, f"runs={tmp_path / 'runs'}")[0] == 0
+    (folder,) = (tmp_path / "runs").glob("*/*")
+    status, out, _ = typed("evaluate", str(folder))
+    assert status == 0
+    assert "[/b]" in out
+    assert "[red]" in out
+
+
+def test_spans_are_analysed_by_type(tmp_path: Path, typed: Typed) -> None:
+    spans = [
+        [("Ann", "B-PER"), ("Lee", "I-PER"), ("in", "O"), ("Rome", "B-LOC")],
+        [("to", "O"), ("Rome", "B-LOC")],
+        [("Ann", "B-PER"), ("went", "O")],
+    ]
+    conllu(tmp_path / "train.conllu", spans * 8)
+    words = [f"data.{s}={tmp_path / 'train.conllu'}" for s in ("train", "dev", "test")]
+    rate = ["optimizer.lr=0.02", "trainer.max_epochs=20"]
+    assert typed("train", *words, *TINY, *rate, f"runs={tmp_path / 'runs'}")[0] == 0
+    (folder,) = (tmp_path / "runs").glob("*/*")
+    status, out, _ = typed("evaluate", str(folder))
+    assert status == 0
+    errors = json.loads((Path(out.splitlines()[-1]) / "errors.json").read_text())
+    assert errors["scheme"] == "IOB2"
+    assert errors["spans"]["each"]["PER"]["support"] == 16
+    assert errors["spans"]["averages"]["micro"]["support"] == 32
+    metrics = json.loads((Path(out.splitlines()[-1]) / "metrics.json").read_text())
+    assert errors["spans"]["averages"]["micro"]["f1"] == pytest.approx(
+        metrics["test/span_f1_strict"]
+    )
+
+
+def test_a_score_that_dev_cannot_have_does_not_choose(tmp_path: Path, typed: Typed) -> None:
+    conllu(tmp_path / "train.conllu", [[("Ann", "B-PER"), ("ran", "O")]] * 8)
+    conllu(tmp_path / "dev.conllu", [[("so", "O"), ("ran", "O")]] * 2)
+    words = [f"data.{s}={tmp_path / s}.conllu" for s in ("train", "dev")]
+    status, _, err = typed("train", *words, *TINY, "trainer.max_epochs=4", f"runs={tmp_path}")
+    assert status == 0
+    assert "dev/accuracy" in err
+    assert "epoch 4" in err
+
+
+def test_the_cache_is_that_of_this_machine(
+    run: Path, tmp_path: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "mine"))
+    assert typed("evaluate", str(run))[0] == 0
+    assert any((tmp_path / "mine").iterdir())

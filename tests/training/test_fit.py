@@ -57,7 +57,7 @@ def test_a_step_limit_inside_an_epoch_still_leaves_a_scored_checkpoint(numbers: 
 
 def test_a_time_limit_ends_the_run_with_a_scored_checkpoint(numbers: Path) -> None:
     run = fit(
-        config(numbers, "trainer.max_time=00:00:00:02", "trainer.max_epochs=-1", "callbacks=none")
+        config(numbers, "trainer.max_time=00:00:00:02", "trainer.max_epochs=-1", "callbacks=no_early_stopping")
     )
     assert "dev/rmse" in run.metrics
     assert 0.5 < run.metrics["train/seconds"] < 20
@@ -71,7 +71,7 @@ def test_the_best_epoch_is_kept_and_not_the_last(numbers: Path) -> None:
             "trainer.max_epochs=8",
             "optimizer.lr=1.0",
             "scheduler=constant",
-            "callbacks=none",
+            "callbacks=no_early_stopping",
         )
     )
     rows = [line.split(",") for line in (run.folder / "metrics.csv").read_text().splitlines()]
@@ -90,7 +90,7 @@ def test_row_statistics_add_up_to_the_score(numbers: Path) -> None:
     assert table["source"][0] == table["source"][12]
     assert len(set(table["source"])) == 12
     data = DataModule(settings)
-    data.read_all()
+    data.read_all(test=True)
     metric = data.task.metrics(data.target)["rmse"]
     total = torch.tensor(table["rmse"], dtype=torch.float64).sum(0)
     assert metric.score(total) == pytest.approx(run.metrics["test/rmse"], rel=1e-12)
@@ -98,7 +98,7 @@ def test_row_statistics_add_up_to_the_score(numbers: Path) -> None:
 
 def test_targets_come_back_in_their_own_units(numbers: Path) -> None:
     # The target, which counts, is nothing that a mean over attended elements could hold.
-    longer = ["trainer.max_epochs=60", "optimizer.lr=0.02", "callbacks=none"]
+    longer = ["trainer.max_epochs=60", "optimizer.lr=0.02", "callbacks=no_early_stopping"]
     run = fit(config(numbers, *longer, "encoder=lstm", "encoder.dim=8"))
     assert run.floors["dev/rmse"] == pytest.approx((143 / 12) ** 0.5)
     assert run.metrics["dev/rmse"] < run.floors["dev/rmse"] / 2
