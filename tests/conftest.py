@@ -82,7 +82,7 @@ def small_config(tmp_path: Path) -> Callable[..., dict[str, Any]]:
         name = data or FORMATS[task]
         config = deepcopy(_composed(f"task={task}", f"data={name}", *SMALL, *overrides))
         config["runs"] = str(tmp_path / "runs")
-        config["data"]["cache"] = str(tmp_path / "cache")
+        config["cache"] = str(tmp_path / "cache")
         texts = FILES[task] if files is None else files
         for split in ("train", "dev", "test"):
             path = tmp_path / f"{split}.{name}"

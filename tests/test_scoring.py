@@ -16,9 +16,8 @@ def test_every_row_is_predicted_once_without_dropout_or_gradient(small_config) -
     assert sorted(row for batch, _ in first for row in batch.rows.tolist()) == [0, 1, 2, 3]
     for (batch, prediction), (_, again) in zip(first, second, strict=True):
         assert prediction.value.shape == batch.inputs["word"].shape
-        assert prediction.probabilities is not None
-        assert prediction.probabilities.equal(again.probabilities)
-        assert not prediction.probabilities.requires_grad
+        assert prediction.value.equal(again.value)
+        assert prediction.value.is_inference()
 
 
 def test_scores_are_of_the_split_with_its_own_unseen_labels(small_config) -> None:

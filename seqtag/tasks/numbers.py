@@ -18,6 +18,12 @@ from seqtag.data.vocabulary import Moments
 Numbers = list[float | None]
 """One target: its numbers, None where one is missing."""
 
+MOST_DEVIATIONS = 1e5
+"""Farther than this many deviations from zero, targets lose their second digit in float32."""
+
+LARGEST = 1e30
+"""Beyond it float32 ends, and squares of it long before."""
+
 MISSING: Numbers = [None]
 """A target that is missing as a whole, whatever its width."""
 
@@ -70,6 +76,12 @@ def fit_numbers(targets: Iterable[Numbers]) -> TargetSpec:
     for number, moment in enumerate(moments, 1):
         if not moment.count:
             raise ValueError(f"number {number} of the target is missing in all the training data")
+        mean, deviation = float(moment.mean[0]), float(moment.deviation[0])
+        if abs(mean) > MOST_DEVIATIONS * deviation or max(abs(mean), deviation) > LARGEST:
+            raise ValueError(
+                f"the targets have mean {mean:.6g} and deviation {deviation:.6g}, which 32-bit "
+                "numbers cannot tell apart; subtract an offset, or take another unit"
+            )
     return TargetSpec(
         mean=tuple(float(moment.mean[0]) for moment in moments),
         deviation=tuple(float(moment.deviation[0]) for moment in moments),

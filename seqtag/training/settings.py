@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning import Callback, Trainer
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers.logger import Logger
-from lightning_fabric.utilities.exceptions import MisconfigurationException
 
 from seqtag.checkpoint import BEST
 from seqtag.configuration import PREFIXES, build

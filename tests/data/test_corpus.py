@@ -1,3 +1,4 @@
+import importlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -136,7 +137,7 @@ class TestDigests:
             assert digest_settings(settings | change) != digest_settings(settings)
 
     @pytest.mark.parametrize(
-        "source", ["data/readers/conll.py", "tasks/tagging.py", "datamodule.py", "data/new.py"]
+        "source", ["data/readers/conll.py", "tasks/tagging.py", "batch.py", "data/new.py"]
     )
     def test_mended_code_makes_old_tables_void(
         self, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -145,6 +146,7 @@ class TestDigests:
             "data/corpus.py",
             "data/readers/conll.py",
             "tasks/tagging.py",
+            "batch.py",
             "datamodule.py",
         ):
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -154,3 +156,14 @@ class TestDigests:
         assert digest_settings({}) == before
         (tmp_path / source).write_text("a = 2")
         assert digest_settings({}) != before
+
+    def test_so_does_a_mended_reader_of_the_users_own(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "my_reader.py").write_text("a = 1")
+        monkeypatch.syspath_prepend(tmp_path)
+        importlib.import_module("my_reader")
+        settings = {"data": {"reader": {"_target_": "my_reader.Mine"}}}
+        before = digest_settings(settings)
+        (tmp_path / "my_reader.py").write_text("a = 2")
+        assert digest_settings(settings) != before

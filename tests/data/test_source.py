@@ -51,7 +51,7 @@ class TestAnotherFormat:
         for keep_columns in (True, False):
             changed = change_format(self.DATA, "jsonl", keep_columns=keep_columns)
             assert changed["input_tokenizer"] == self.DATA["input_tokenizer"]
-            assert changed["cache"] == self.DATA["cache"]
+            assert changed["min_frequency"] == self.DATA["min_frequency"]
 
     def test_of_the_run_itself_changes_nothing(self) -> None:
         assert change_format(self.DATA, "tsv", keep_columns=False) == self.DATA

@@ -47,10 +47,15 @@ class TestFit:
         assert spec.width == 2
 
     def test_many_targets_give_what_numpy_gives(self) -> None:
-        values = np.random.default_rng(0).normal(1e8, 1.0, 2 * TARGETS_PER_STEP + 7)
+        values = np.random.default_rng(0).normal(1e4, 1.0, 2 * TARGETS_PER_STEP + 7)
         spec = TASK.fit(lambda: ([value] for value in values.tolist()))
         assert spec.mean == pytest.approx([values.mean()], rel=1e-12)
         assert spec.deviation == pytest.approx([values.std()], rel=1e-6)
+
+    @pytest.mark.parametrize("targets", [[1e9, 1e9 + 1], [1e38, -1e38], [0.0, 1e31]])
+    def test_targets_that_float32_cannot_tell_apart_are_refused(self, targets) -> None:
+        with pytest.raises(ValueError, match="subtract an offset, or take another unit"):
+            TASK.fit(lambda: [[value] for value in targets])
 
     def test_the_width_is_known_however_late_the_first_number_comes(self) -> None:
         missing = [[None]] * (TARGETS_PER_STEP + 1)

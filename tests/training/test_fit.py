@@ -57,7 +57,12 @@ def test_a_step_limit_inside_an_epoch_still_leaves_a_scored_checkpoint(numbers: 
 
 def test_a_time_limit_ends_the_run_with_a_scored_checkpoint(numbers: Path) -> None:
     run = fit(
-        config(numbers, "trainer.max_time=00:00:00:02", "trainer.max_epochs=-1", "callbacks=no_early_stopping")
+        config(
+            numbers,
+            "trainer.max_time=00:00:00:02",
+            "trainer.max_epochs=-1",
+            "callbacks=no_early_stopping",
+        )
     )
     assert "dev/rmse" in run.metrics
     assert 0.5 < run.metrics["train/seconds"] < 20
