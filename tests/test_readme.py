@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
-from seqtag.configuration import config_directory
+from seqtag.configuration import compose, config_directory, options
 
 README = Path(__file__).parent.parent / "README.md"
 LIMIT = "trainer.max_steps=4"
@@ -102,8 +103,31 @@ def test_the_encoder_of_the_readme_trains_from_a_package_of_ones_own(tmp_path: P
     assert "SEQTAG_TRUSTED=PACKAGE adds one that you trust" in refused.stderr
 
 
-def test_every_key_of_the_table_is_a_key() -> None:
+def test_the_keys_and_defaults_of_the_table_are_those_of_the_config() -> None:
+    config = compose("train")
     text = README.read_text(encoding="utf-8")
-    for group in ("task", "encoder", "encoder/position", "encoder/scorer", "scheduler", "logger"):
-        assert (config_directory() / group).is_dir()
-        assert f"`{group}" in text
+    table = text[text.index("| key | default |") :].split("\n\n")[0].splitlines()[2:]
+    checked = 0
+    for line in table:
+        keys, defaults, _ = (cell.strip() for cell in line.strip("|").split("|", 2))
+        names = re.findall(r"`([^`=]+)(?:=\w+)?`", keys)
+        stem = names[0].rpartition(".")[0]
+        values = [value.strip("` ") for value in defaults.split(",")]
+        for number, name in enumerate(names):
+            full = f"{stem}{name}" if name.startswith(".") else name
+            if (config_directory() / full).is_dir():
+                assert len(options(full)) > 1
+                default = values[number]
+                assert default == "per task" or default in options(full), full
+                continue
+            node: object = config
+            for part in full.split("."):
+                assert isinstance(node, dict), full
+                assert part in node, full
+                node = node[part]
+            stated = yaml.safe_load(values[number])
+            if isinstance(stated, str) and full != "device":  # said in words
+                continue
+            assert node == stated, full
+            checked += 1
+    assert checked >= 14

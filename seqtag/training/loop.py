@@ -121,7 +121,9 @@ class Loop(LightningModule):
         """Score a batch of dev."""
         states = self.model.encode(batch)
         loss = self.model.head.loss(states, batch)
-        self.log("dev/loss", loss, on_epoch=True, batch_size=len(batch.rows), sync_dist=True)
+        assert batch.target is not None
+        targets = max(1, int(batch.target.present.sum()))
+        self.log("dev/loss", loss, on_epoch=True, batch_size=targets, sync_dist=True)
         self.scores.update(self.model.head.predict(states, batch), batch)
 
     def on_validation_epoch_end(self) -> None:
