@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 COMMANDS = {
@@ -20,25 +21,35 @@ SEQTAG_DEBUG=1 shows the traceback behind an error message."""
 
 
 def main() -> None:
-    """Run the command that ``sys.argv`` names."""
-    arguments = sys.argv[1:]
+    """Run the command that ``sys.argv`` names, and exit with its status."""
+    try:
+        status = _run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has enough; nothing more can be said on it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = 0
+    sys.exit(status)
+
+
+def _run(arguments: list[str]) -> int:
     if not arguments or arguments[0] in {"--help", "-h", "help"}:
         width = max(map(len, COMMANDS))
         table = "\n".join(f"  {name:<{width}}  {text}" for name, text in COMMANDS.items())
         print(USAGE.format(commands=table))
-        return
+        return 0
     if arguments[0] == "--version":
         from seqtag import __version__
 
         print(f"seqtag {__version__}")
-        return
+        return 0
     command = arguments[0]
     if command not in COMMANDS:
         print(f"seqtag: no command '{command}'; there are: {', '.join(COMMANDS)}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     from seqtag.commands.front import run_command
 
-    sys.exit(run_command(command, arguments[1:]))
+    return run_command(command, arguments[1:])
 
 
 if __name__ == "__main__":

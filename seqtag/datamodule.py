@@ -203,6 +203,12 @@ class DataModule(LightningDataModule):
         """Test batches."""
         return self.batches("test", shuffle=False)
 
+    def transfer_batch_to_device(
+        self, batch: Batch, device: torch.device, dataloader_idx: int
+    ) -> Batch:
+        """Copy while the device works; Lightning would wait for a dataclass."""
+        return batch.to(device, non_blocking=True)
+
     def _read(self, name: str) -> _Read:
         """Rows of a file, from the cache where file and settings are as they were."""
         path = Path(self._data[name])

@@ -39,6 +39,8 @@ SAMPLE = "experiment=pos"
 DATA_KEYS = frozenset({"experiment", "data", "data.train", "data.dev", "data.test"})
 """Keys that say what to train on; without any of them it is the sample."""
 
+PIPE_CLOSED = -1
+
 RUN_KEYS = ("resume", "from")
 """Keys of ``train`` that take the config of a run as the base."""
 
@@ -65,7 +67,11 @@ def run_command(name: str, words: list[str]) -> int:
             return 0
         return _run(name, arguments)
     except UserError as error:
+        if error.code == PIPE_CLOSED:
+            raise BrokenPipeError from None
         return int(str(error.code))
+    except BrokenPipeError:
+        raise
     except (HydraException, OmegaConfBaseException) as error:
         return fail(explain(error), error, status=2)
     except (ValueError, OSError) as error:
@@ -73,12 +79,6 @@ def run_command(name: str, words: list[str]) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-
-
-def _leave_pipe() -> int:
-    """Whoever read the output has enough: end without a word."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
 
 
 def fail(message: str, error: BaseException, status: int = 1) -> int:
@@ -116,13 +116,17 @@ def _run(name: str, arguments: Arguments) -> int:
             overrides = _store_base(bases[0], overrides)
             config_name = RUN_CONFIG
         elif not _names_data(arguments):
+            if "task" in arguments.given():
+                raise ValueError(
+                    "a task needs its data: data=FORMAT data.train=FILE, or experiment=NAME alone"
+                )
             overrides.insert(0, SAMPLE)
 
     def task(config: DictConfig) -> float | None:
         try:
             return command(plain(config), arguments.overrides)
         except BrokenPipeError:
-            raise UserError(_leave_pipe()) from None
+            raise UserError(PIPE_CLOSED) from None
         except (ValueError, OSError) as error:
             # Hydra holds ordinary exceptions back to wrap them; an exit passes.
             raise UserError(fail(explain(error), error)) from error

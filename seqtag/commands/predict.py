@@ -91,6 +91,8 @@ def _open_output(path: str | None, source: str | None) -> Iterator[TextIO]:
         and target.samefile(Path(str(source)).expanduser())
     ):
         raise ValueError(f"output={path} is the input file; name another")
+    if not target.parent.is_dir():
+        raise ValueError(f"output={path}: there is no folder {target.parent}")
     if target.is_dir():
         raise ValueError(f"output={path} is a folder; name a file in it")
     scratch = target.with_name(f".{target.name}.{os.getpid()}.part")

@@ -67,8 +67,10 @@ def change_format(data: Mapping[str, Any], name: str, *, keep_columns: bool) -> 
     """
     if data["format"] == name:
         return dict(data)
-    kept = (*MODEL_KEYS, *COLUMNS) if keep_columns else MODEL_KEYS
-    return {**compose_node("data", name), **{key: data[key] for key in kept}}
+    kept = {key: data[key] for key in ((*MODEL_KEYS, *COLUMNS) if keep_columns else MODEL_KEYS)}
+    if isinstance(kept.get("target"), int):
+        kept["target"] = None  # the number of a column in files of the other format
+    return {**compose_node("data", name), **kept}
 
 
 def as_raw_lines(data: Mapping[str, Any]) -> dict[str, Any]:

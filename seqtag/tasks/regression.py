@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
-from seqtag.batch import Output, Prediction, Row, Target, TargetSpec
+from seqtag.batch import Output, Prediction, Row, Target, TargetSpec, place
 from seqtag.tasks.numbers import (
     Numbers,
     decode_numbers,
@@ -28,6 +28,11 @@ class Regression(Task):
 
     def parse(self, row: Row) -> Numbers:
         """See the base class."""
+        if "element_lines" in row:
+            raise ValueError(
+                f"{place(row)}: regression wants one target for the sequence, and here each "
+                "element has one; did you mean task=token_regression?"
+            )
         return parse_numbers(row.get("target"), row)
 
     def fit(self, targets: Callable[[], Iterable[Numbers]]) -> TargetSpec:

@@ -39,6 +39,8 @@ class Task(ABC):
         metrics: Mapping[str, partial[Metric]],
         selection: Sequence[str],
     ) -> None:
+        if isinstance(selection, str):
+            selection = [selection]
         unknown = [name for name in selection if name not in metrics]
         if unknown or not selection:
             raise ValueError(

@@ -68,7 +68,7 @@ def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
     """
     quiet_lightning()
     check_settings(config)
-    interrupted = open_interrupted(Path(config["resume"])) if config["resume"] else None
+    interrupted = open_interrupted(config) if config["resume"] else None
     data = read_data(config, interrupted)
     seed_everything(config["seed"], workers=True, verbose=False)
     loop = make_loop(config, data)
@@ -140,6 +140,8 @@ def _train(
 
 def _score(config: Mapping[str, Any], data: DataModule, loop: Loop, folder: Path) -> Run:
     best = load_checkpoint(folder / BEST)
+    last = load_checkpoint(folder / LAST)
+    log.info("best epoch: %d of the %d that ran", best.epoch + 1, last.epoch + 1)
     metrics: dict[str, float] = {
         "parameters": sum(loop.model.parameters_by_part().values()),
         "train/tokens_per_second": loop.meter.rate,

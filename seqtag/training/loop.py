@@ -134,12 +134,6 @@ class Loop(LightningModule):
         self.log(SELECTION, self._sign * scores[self.selection], logger=False)
         self.meter.start()
 
-    def transfer_batch_to_device(
-        self, batch: Batch, device: torch.device, dataloader_idx: int
-    ) -> Batch:
-        """Copy while the device works; Lightning would wait for a dataclass."""
-        return batch.to(device, non_blocking=True)
-
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Make the file self-contained."""
         checkpoint[KEY] = self._checkpoint_part

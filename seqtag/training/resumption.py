@@ -14,12 +14,14 @@ PASSING = frozenset({"resume", "from", "runs"})
 """Keys that say nothing of what is trained."""
 
 
-def open_interrupted(folder: Path) -> Checkpoint:
-    """The last checkpoint of a run directory.
+def open_interrupted(config: Mapping[str, Any]) -> Checkpoint:
+    """The last checkpoint of the run directory that ``resume`` names.
 
     Raises:
-        ValueError: the run is finished, or was interrupted before its first look at dev.
+        ValueError: the run is finished, was interrupted before its first look at dev, or has come
+            past the limit that it now has.
     """
+    folder = Path(config["resume"])
     if (folder / "metrics.json").is_file():
         raise ValueError(
             f"{folder} is finished: there is nothing to resume (from={folder} starts a new run "
@@ -30,7 +32,15 @@ def open_interrupted(folder: Path) -> Checkpoint:
             f"{folder} holds no {LAST}: it ended before its first look at dev; from={folder} "
             "starts it anew"
         )
-    return load_checkpoint(folder / LAST)
+    last = load_checkpoint(folder / LAST)
+    limit = config["trainer"]["max_epochs"]
+    # At the limit itself there is still the scoring to do.
+    if limit is not None and 0 < limit < last.epoch + 1:
+        raise ValueError(
+            f"{folder} has come to epoch {last.epoch + 1}, and trainer.max_epochs is {limit}: "
+            "there is nothing left to train"
+        )
+    return last
 
 
 def describe_resumption(

@@ -12,7 +12,7 @@ from pytorch_lightning import Callback, Trainer
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers.logger import Logger
 
-from seqtag.checkpoint import BEST
+from seqtag.checkpoint import BEST, LAST
 from seqtag.configuration import PREFIXES, build
 from seqtag.data.sampler import Batching
 from seqtag.predictor import choose_device
@@ -34,6 +34,8 @@ def check_settings(config: Mapping[str, Any]) -> None:
         raise ValueError(f"seed is {seed!r}; it must be a whole number of 0 or more")
     if config["trainer"]["max_time"] is not None:
         parse_time(str(config["trainer"]["max_time"]))
+    if config["evaluate_test"] and config["data"]["test"] is None:
+        raise ValueError("evaluate_test=true, and no test file is named: data.test=FILE")
     Batching.from_config(config)
     build_optimizer(config)
     build_schedule(config)
@@ -70,17 +72,20 @@ def build_trainer(config: Mapping[str, Any], folder: Path) -> Trainer:
     Raises:
         ValueError: Lightning refuses a setting, or the device is not there.
     """
-    keeper = ModelCheckpoint(
-        dirpath=folder,
-        filename=Path(BEST).stem,
-        monitor=SELECTION,
-        mode="max",
-        save_top_k=1,
-        save_last=True,
-        enable_version_counter=False,
-        # After everything else of the epoch: a run that goes on from here misses none of it.
-        save_on_train_epoch_end=True,
-    )
+    # Two, since Lightning's own "last" is written only where the best one is.
+    keepers = [
+        ModelCheckpoint(
+            dirpath=folder,
+            filename=Path(name).stem,
+            monitor=monitor,
+            mode="max",
+            save_top_k=1,
+            enable_version_counter=False,
+            # After everything else of the epoch: a run that goes on from here misses none of it.
+            save_on_train_epoch_end=True,
+        )
+        for name, monitor in ((BEST, SELECTION), (LAST, None))
+    ]
     try:
         callbacks = [
             build(node, kinds=(Callback,), name=f"callbacks.{name}", prefixes=TRAINING_PREFIXES)
@@ -103,7 +108,7 @@ def build_trainer(config: Mapping[str, Any], folder: Path) -> Trainer:
             prefixes=TRAINING_PREFIXES,
             accelerator=_accelerator(choose_device(config["device"])),
             deterministic=config["deterministic"],
-            callbacks=[*callbacks, keeper],
+            callbacks=[*callbacks, *keepers],
             logger=loggers,
             enable_progress_bar=False,
             enable_model_summary=False,

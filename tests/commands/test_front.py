@@ -14,6 +14,7 @@ import yaml
 
 import seqtag
 from seqtag.commands.front import run_command
+from seqtag.configuration import sample_directory
 
 SENTENCES = [
     [("the", "DET"), ("saw", "NOUN"), ("cuts", "VERB")],
@@ -205,6 +206,7 @@ def test_group_options_come_from_the_installed_conf(run: Path, typed: Typed) -> 
     assert "do not fit the config" in err
 
 
+SAMPLE = f"data.train={sample_directory() / 'pos' / 'train.conllu'}"
 ERRORS = [
     (["train", "encoder=foo"], 2, "no option 'foo' in encoder; there are: attention"),
     (["train", "encoder.foo=1"], 2, "no config key 'encoder.foo'"),
@@ -232,8 +234,11 @@ ERRORS = [
     (["train", "data.train=no such file"], 1, "no such file"),
     (["train", "data=tsv"], 1, "data.train is not given"),
     (["train", "data.target=NOPE"], 1, "NOPE"),
-    (["train", "task=classification"], 1, "did you mean task=tagging?"),
-    (["train", "task=regression"], 1, "train.conllu:"),
+    (["train", "task=classification"], 1, "a task needs its data"),
+    (["train", "task=classification", SAMPLE], 1, "did you mean task=tagging?"),
+    (["train", "task=regression", SAMPLE], 1, "did you mean task=token_regression?"),
+    (["train", SAMPLE, "evaluate_test=true"], 1, "no test file is named"),
+    (["predict", "RUN", "output=nowhere/x.txt"], 1, "there is no folder nowhere"),
     (["train", "runs/x"], 1, "train takes no run directory"),
     (["train", "encoder.dim=[1"], 2, "encoder.dim"),
     (["evaluate"], 1, "evaluate takes one run directory or checkpoint (given: none)"),
@@ -340,16 +345,35 @@ def test_hydra_sweeps_over_values(files: Path, tmp_path: Path, typed: Typed) -> 
     assert len(list((tmp_path / "tagging-attention").iterdir())) == 2
 
 
+HELP = """
+import sys, time
+start = time.perf_counter()
+sys.argv = ["seqtag", "--help"]
+from seqtag.__main__ import main
+try:
+    main()
+except SystemExit as end:
+    assert end.code == 0
+assert "torch" not in sys.modules
+assert "hydra" not in sys.modules
+assert time.perf_counter() - start < 0.5
+"""
+
+
 def test_help_is_instant_and_loads_nothing_heavy() -> None:
-    code = (
-        "import sys, time; start = time.perf_counter(); sys.argv = ['seqtag', '--help'];"
-        "from seqtag.__main__ import main; main();"
-        "assert 'torch' not in sys.modules and 'hydra' not in sys.modules;"
-        "assert time.perf_counter() - start < 0.5"
-    )
-    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    answer = subprocess.run([sys.executable, "-c", HELP], capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr
     assert "train" in answer.stdout
+
+
+def test_a_reader_that_has_enough_ends_the_command_in_silence(run: Path) -> None:
+    for command in ("--help", "train --help", f"predict {run} input={Path(__file__)}"):
+        shell = f"{sys.executable} -m seqtag {command} | head -n 1"
+        answer = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", shell], capture_output=True, text=True
+        )
+        assert answer.stderr == ""
+        assert answer.returncode == 0
 
 
 @pytest.mark.parametrize("command", ["train", "evaluate", "predict"])
