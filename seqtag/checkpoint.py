@@ -46,6 +46,7 @@ class Checkpoint:
         target: what the training targets taught.
         weights: the model's state dict.
         epoch: in which it was written, from 0.
+        step: how many steps had been taken.
     """
 
     path: Path
@@ -54,6 +55,7 @@ class Checkpoint:
     target: TargetSpec
     weights: dict[str, torch.Tensor]
     epoch: int
+    step: int
 
     def model(self) -> Model:
         """The model, built from the config alone and filled; in evaluation mode."""
@@ -112,6 +114,9 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
         # torch.load would also take files of its oldest kind, which have no checksums.
         if not zipfile.is_zipfile(file):
             raise ValueError("it does not end as a torch file does")
+        with zipfile.ZipFile(file) as records:
+            if damaged := records.testzip():  # torch reads the numbers without their checksums
+                raise ValueError(f"the checksum of its part {damaged} is wrong")
         content = torch.load(file, map_location="cpu", weights_only=True)
     except DAMAGE as error:
         reason = str(error).strip().split("\n")[0][:200]
@@ -139,6 +144,7 @@ def load_checkpoint(path: str | Path) -> Checkpoint:
             target=TargetSpec.from_state(own["target"]),
             weights=weights,
             epoch=content["epoch"],
+            step=content["global_step"],
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(

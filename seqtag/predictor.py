@@ -173,7 +173,9 @@ class Predictor:
     def _row(self, item: Item, number: int) -> Row:
         row: Row = {"file": "item", "line": number}
         if isinstance(item, Mapping):
-            if "tokens" in item or "vectors" in item:
+            tokens = item.get("tokens", [])
+            plain = isinstance(tokens, list) and all(isinstance(token, str) for token in tokens)
+            if plain and ("tokens" in item or "vectors" in item):
                 return {**row, **item}
         elif isinstance(item, str):
             return {**row, "tokens": self._tokenizer.split(item)}

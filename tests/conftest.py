@@ -114,6 +114,7 @@ def save_run(tmp_path: Path) -> Callable[..., Path]:
         folder.mkdir(exist_ok=True)
         content = {
             "epoch": 4,
+            "global_step": 20,
             "state_dict": {f"model.{key}": value for key, value in model.state_dict().items()},
             "seqtag": own_part(config, data.inputs, data.target),
         }

@@ -180,3 +180,16 @@ class TestMismatch:
         )
         with pytest.raises(ValueError, match=f"head: '{target}'"):
             load_checkpoint(run).model()
+
+
+def test_a_flipped_bit_is_noticed(small_config, save_run, tmp_path: Path) -> None:
+    file = save_run(small_config("tagging")) / "best.ckpt"
+    content = bytearray(file.read_bytes())
+    load_checkpoint(file)
+    content[
+        content.index(load_checkpoint(file).weights["head.readout.linear.weight"].numpy().tobytes())
+    ] ^= 1
+    broken = tmp_path / "broken.ckpt"
+    broken.write_bytes(content)
+    with pytest.raises(ValueError, match="cannot be read as a checkpoint"):
+        load_checkpoint(broken)

@@ -80,7 +80,7 @@ def sort_arguments(words: list[str]) -> Arguments:
             sorted_words.flags.append(word)
         elif word.startswith("~") or (equals and KEY.match(key)):
             # A checkpoint of another tool may be called epoch=9-step=99.ckpt.
-            if Path(word).is_file():
+            if word.endswith(".ckpt") and Path(word).is_file():
                 sorted_words.runs.append(word)
             else:
                 sorted_words.overrides.append(f"{key}={_spell(key, value)}" if equals else word)

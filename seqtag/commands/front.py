@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import hydra
+import yaml
 from hydra.core.config_store import ConfigStore
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
@@ -19,7 +20,8 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from seqtag.commands.arguments import Arguments, quote, sort_arguments
-from seqtag.commands.messages import explain
+from seqtag.commands.messages import explain, unexpected
+from seqtag.commands.types import check_types
 from seqtag.commands.usage import describe
 from seqtag.configuration import compose_node, config_directory, plain, register_resolvers
 
@@ -49,6 +51,23 @@ DATA = "data"
 """The group whose option changes how files are read, and not what the model is."""
 
 
+UNEXPECTED = (
+    TypeError,
+    KeyError,
+    IndexError,
+    AttributeError,
+    RuntimeError,
+    ArithmeticError,
+    AssertionError,
+    yaml.YAMLError,
+)
+"""What a setting that nobody foresaw may raise; and what a fault of the program raises."""
+
+
+class UnreadableError(ValueError):
+    """A command line that cannot be read."""
+
+
 class UserError(SystemExit):
     """Ends the process with a message already shown; passes through Hydra, which stops others."""
 
@@ -72,10 +91,12 @@ def run_command(name: str, words: list[str]) -> int:
         return int(str(error.code))
     except BrokenPipeError:
         raise
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, UnreadableError) as error:
         return fail(explain(error), error, status=2)
     except (ValueError, OSError) as error:
         return fail(str(error), error)
+    except UNEXPECTED as error:
+        return fail(unexpected(error), error)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
@@ -97,7 +118,7 @@ def _run(name: str, arguments: Arguments) -> int:
     if takes_run:
         if len(arguments.runs) != 1:
             given = " ".join(arguments.runs) or "none"
-            raise ValueError(
+            raise UnreadableError(
                 f"{name} takes one run directory or checkpoint (given: {given}): "
                 f"python -m seqtag {name} RUN [key=value ...]"
             )
@@ -105,13 +126,13 @@ def _run(name: str, arguments: Arguments) -> int:
         config_name = RUN_CONFIG
     else:
         if arguments.runs:
-            raise ValueError(
+            raise UnreadableError(
                 f"'{arguments.runs[0]}' is no key=value, and {name} takes no run directory"
             )
         config_name = name
         bases = [key for key in RUN_KEYS if arguments.value(key) not in (None, "null")]
         if len(bases) > 1:
-            raise ValueError(f"give one of {' and '.join(bases)}, not both")
+            raise UnreadableError(f"give one of {' and '.join(bases)}, not both")
         if bases:
             overrides = _store_base(bases[0], overrides)
             config_name = RUN_CONFIG
@@ -124,12 +145,16 @@ def _run(name: str, arguments: Arguments) -> int:
 
     def task(config: DictConfig) -> float | None:
         try:
-            return command(plain(config), arguments.overrides)
+            settings = plain(config)
+            check_types(settings, name)
+            return command(settings, arguments.overrides)
         except BrokenPipeError:
             raise UserError(PIPE_CLOSED) from None
         except (ValueError, OSError) as error:
             # Hydra holds ordinary exceptions back to wrap them; an exit passes.
             raise UserError(fail(explain(error), error)) from error
+        except UNEXPECTED as error:
+            raise UserError(fail(unexpected(error), error)) from error
 
     main = hydra.main(
         version_base="1.3", config_path=str(config_directory()), config_name=config_name

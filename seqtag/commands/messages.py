@@ -31,6 +31,15 @@ def explain(error: BaseException) -> str:
     return " ".join(lines[:2]) if lines else type(error).__name__
 
 
+def unexpected(error: BaseException) -> str:
+    """What to say of an error that no part of the program foresaw."""
+    reason = " ".join(str(error).split())[:300]
+    return (
+        f"unexpected {type(error).__name__}: {reason}\n"
+        "a setting may have a value that it cannot have; SEQTAG_DEBUG=1 shows where this came from"
+    )
+
+
 def _text(error: BaseException) -> str:
     """The message of an error, or of what caused it where it has none."""
     while not str(error) and error.__cause__ is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -95,10 +96,17 @@ def _open_output(path: str | None, source: str | None) -> Iterator[TextIO]:
         raise ValueError(f"output={path}: there is no folder {target.parent}")
     if target.is_dir():
         raise ValueError(f"output={path} is a folder; name a file in it")
+    if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
+        with target.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+        return
+    target = target.resolve()
     scratch = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with scratch.open("w", encoding="utf-8", newline="") as stream:
             yield stream
+        if target.exists():
+            shutil.copymode(target, scratch)
         os.replace(scratch, target)
     finally:
         scratch.unlink(missing_ok=True)

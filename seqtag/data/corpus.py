@@ -71,7 +71,7 @@ def store(
             what it raises leaves no table behind.
     """
     arrow, counts_file = folder / f"{key}.arrow", folder / f"{key}.json"
-    if not (arrow.exists() and counts_file.exists()):
+    if not _is_whole(arrow, counts_file):
         folder.mkdir(parents=True, exist_ok=True)
         counts: dict[str, Any] = {}
         # Written beside and renamed: a run that is killed, or two at once, leave no half a table.
@@ -86,12 +86,21 @@ def store(
                 writer.finalize()
             finally:
                 writer.close()
-            made_counts.write_text(json.dumps(counts), encoding="utf-8")
+            record = {"counts": counts, "sha256": digest_file(made)}
+            made_counts.write_text(json.dumps(record), encoding="utf-8")
             os.replace(made, arrow)
             os.replace(made_counts, counts_file)
-    return Stored(
-        Dataset.from_file(str(arrow)), json.loads(counts_file.read_text(encoding="utf-8"))
-    )
+    record = json.loads(counts_file.read_text(encoding="utf-8"))
+    return Stored(Dataset.from_file(str(arrow)), record["counts"])
+
+
+def _is_whole(arrow: Path, counts_file: Path) -> bool:
+    """Whether a table is there as it was written; a damaged one is made anew."""
+    try:
+        record = json.loads(counts_file.read_text(encoding="utf-8"))
+        return bool(record["sha256"] == digest_file(arrow)) and "counts" in record
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
 
 
 def iterate(table: Dataset) -> Iterator[Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning import seed_everything
 
 from seqtag.checkpoint import BEST, LAST, Checkpoint, load_checkpoint, own_part
@@ -114,6 +115,7 @@ def make_loop(config: Mapping[str, Any], data: DataModule) -> Loop:
         selection=selection_metric(data, "dev"),
         optimizer=build_optimizer(config),
         schedule=build_schedule(config),
+        max_steps=config["trainer"]["max_steps"],
         checkpoint_part=own_part(config, data.inputs, data.target),
     )
 
@@ -125,6 +127,9 @@ def _train(
     folder: Path,
     interrupted: Checkpoint | None,
 ) -> None:
+    limit = config["trainer"]["max_steps"]
+    if interrupted is not None and 0 < limit <= interrupted.step:
+        return  # what was interrupted is the scoring
     try:
         build_trainer(config, folder).fit(
             loop,
@@ -136,6 +141,8 @@ def _train(
         if (folder / LAST).exists():
             log.info("go on with: python -m seqtag train resume=%s", folder)
         raise KeyboardInterrupt from None
+    except MisconfigurationException as error:
+        raise ValueError(f"trainer or callbacks: {' '.join(str(error).split())}") from error
 
 
 def _score(config: Mapping[str, Any], data: DataModule, loop: Loop, folder: Path) -> Run:

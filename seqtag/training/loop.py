@@ -36,6 +36,7 @@ class Loop(LightningModule):
         selection: name of the metric that chooses the best epoch.
         optimizer: makes the optimiser from parameter groups.
         schedule: of the learning rate.
+        max_steps: after so many steps the training ends; -1 for no limit.
         checkpoint_part: what every checkpoint must hold beside the weights.
     """
 
@@ -48,6 +49,7 @@ class Loop(LightningModule):
         selection: str,
         optimizer: OptimizerFactory,
         schedule: Schedule,
+        max_steps: int,
         checkpoint_part: Mapping[str, Any],
     ) -> None:
         super().__init__()
@@ -58,6 +60,7 @@ class Loop(LightningModule):
         self.scores = Scores(metrics)
         self.selection = selection
         self._sign = 1.0 if metrics[selection].higher_is_better else -1.0
+        self.max_steps = max_steps
         self.meter = Meter()
         self._resumed: dict[str, Any] | None = None
         self._losses = torch.zeros(())
@@ -76,7 +79,7 @@ class Loop(LightningModule):
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Set the learning rate for this step."""
-        factor = self._schedule.factor(progress(self.trainer))
+        factor = self._schedule.factor(progress(self.trainer, self.max_steps))
         for group in self.trainer.optimizers[0].param_groups:
             group.setdefault("initial_lr", group["lr"])
             group["lr"] = group["initial_lr"] * factor
@@ -91,8 +94,8 @@ class Loop(LightningModule):
         return loss
 
     def on_train_batch_end(self, outputs: Any, batch: Batch, batch_idx: int) -> None:
-        """Ask for a last look at dev where a step limit ends the run inside an epoch."""
-        if 0 < self.trainer.max_steps <= self.trainer.global_step:
+        """End the run at its limit of steps, with a last look at dev."""
+        if 0 < self.max_steps <= self.trainer.global_step:
             self.trainer.should_stop = True
 
     def on_train_epoch_start(self) -> None:

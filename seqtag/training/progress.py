@@ -64,7 +64,7 @@ class ProgressBar(Callback):
         self._loss = LOSS_MEMORY * past + (1 - LOSS_MEMORY) * loss
         self._bar.update(
             self._bar.task_ids[0],
-            completed=progress(trainer),
+            completed=progress(trainer, pl_module.max_steps),
             epoch=trainer.current_epoch + 1,
             loss=self._loss,
             dev=self._dev,

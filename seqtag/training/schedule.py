@@ -10,14 +10,14 @@ from pytorch_lightning import Trainer
 from pytorch_lightning.callbacks import Timer
 
 
-def progress(trainer: Trainer) -> float:
+def progress(trainer: Trainer, max_steps: int) -> float:
     """How far the training has come, from 0 to 1: the furthest of the limits that are set.
 
     Steps, epochs (with the part of the one that runs) and time. With no limit at all it stays 0.
     """
     shares = [0.0]
-    if trainer.max_steps > 0:
-        shares.append(trainer.global_step / trainer.max_steps)
+    if max_steps > 0:
+        shares.append(trainer.global_step / max_steps)
     if trainer.max_epochs is not None and trainer.max_epochs > 0:
         done = trainer.fit_loop.epoch_loop.batch_progress.current.ready - 1
         batches = trainer.num_training_batches

@@ -102,7 +102,7 @@ def build_trainer(config: Mapping[str, Any], folder: Path) -> Trainer:
             for name, node in config["logger"].items()
         ]
         trainer = build(
-            _one_device(config),
+            _trainer_node(config),
             kinds=(Trainer,),
             name="trainer",
             prefixes=TRAINING_PREFIXES,
@@ -126,9 +126,15 @@ def _accelerator(device: torch.device) -> str:
     return "gpu" if device.type == "cuda" else device.type
 
 
-def _one_device(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The trainer's node, for the one device that ``device`` names."""
-    node = dict(config["trainer"])
+def _trainer_node(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The trainer's node, for the one device that ``device`` names.
+
+    The limit of steps is the loop's to keep (see ``Loop``): a trainer that counts steps takes up an
+    interrupted run one epoch too early.
+    """
+    node = {**config["trainer"], "max_steps": -1}
+    if node["max_epochs"] is None:
+        node["max_epochs"] = -1
     for key in ("devices", "num_nodes"):
         if node.get(key, 1) != 1:
             raise ValueError(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -180,6 +181,26 @@ def test_predict_takes_the_format_it_is_told(run: Path, typed: Typed) -> None:
     assert sum(answer["probabilities"][0].values()) == pytest.approx(1, abs=1e-5)
 
 
+def test_predict_writes_through_links_and_into_devices(
+    run: Path, tmp_path: Path, typed: Typed
+) -> None:
+    real, link, pipe = tmp_path / "real.txt", tmp_path / "link.txt", tmp_path / "pipe"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    source = tmp_path / "in.txt"
+    source.write_text("the saw\n")
+    assert typed("predict", str(run), f"input={source}", f"output={link}")[0] == 0
+    assert link.is_symlink()
+    assert len(real.read_text().split()) == 2
+    assert real.stat().st_mode & 0o777 == 0o640
+    os.mkfifo(pipe)
+    with subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE, text=True) as reader:
+        assert typed("predict", str(run), f"input={source}", f"output={pipe}")[0] == 0
+        assert reader.communicate()[0] == real.read_text()
+    assert pipe.is_fifo()
+
+
 def test_predict_writes_a_file_whole_or_not_at_all(run: Path, tmp_path: Path, typed: Typed) -> None:
     source = tmp_path / "it's (a), file=1.conllu"
     source.write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n\n1\tsaw\n\n", encoding="utf-8")
@@ -219,6 +240,14 @@ ERRORS = [
     (["train", "batching.max_tokens=abc"], 1, "batching.max_tokens is 'abc'"),
     (["train", "batching.max_tokens=5"], 1, "does not fit into batching.max_tokens=5"),
     (["train", "seed=x"], 1, "seed is 'x'"),
+    (["train", "seed=-1"], 1, "seed is -1"),
+    (["train", "evaluate_test=no"], 1, "evaluate_test is 'no'; it must be true or false"),
+    (["train", "data.min_frequency=abc"], 1, "data.min_frequency is 'abc'"),
+    (["train", "data.skip_lines=null"], 1, "data.skip_lines is None"),
+    (["train", "~runs"], 1, "runs is missing"),
+    (["train", "encoder.scorer=null"], 1, "unexpected TypeError"),
+    (["train", "data.input=" + str(list(range(120)))], 1, "data.input"),
+    (["predict", "RUN", "probabilities=no"], 1, "probabilities is 'no'"),
     (["train", "trainer.max_time=5"], 1, "not DD:HH:MM:SS"),
     (["train", "trainer.max_epochs=-1"], 1, "no limit"),
     (["train", "trainer.max_epochs=x"], 1, "trainer.max_epochs is 'x'"),
@@ -239,9 +268,9 @@ ERRORS = [
     (["train", "task=regression", SAMPLE], 1, "did you mean task=token_regression?"),
     (["train", SAMPLE, "evaluate_test=true"], 1, "no test file is named"),
     (["predict", "RUN", "output=nowhere/x.txt"], 1, "there is no folder nowhere"),
-    (["train", "runs/x"], 1, "train takes no run directory"),
+    (["train", "runs/x"], 2, "train takes no run directory"),
     (["train", "encoder.dim=[1"], 2, "encoder.dim"),
-    (["evaluate"], 1, "evaluate takes one run directory or checkpoint (given: none)"),
+    (["evaluate"], 2, "evaluate takes one run directory or checkpoint (given: none)"),
     (["evaluate", "nowhere"], 1, "no run directory or checkpoint at nowhere"),
     (["evaluate", "RUN", "foo=1"], 2, "no config key 'foo'"),
     (["evaluate", "RUN", "encoder=foo"], 1, "no option 'foo' in encoder"),

@@ -167,3 +167,23 @@ class TestDigests:
         before = digest_settings(settings)
         (tmp_path / "my_reader.py").write_text("a = 2")
         assert digest_settings(settings) != before
+
+
+@pytest.mark.parametrize("damage", ["cut", "zeroed", "emptied", "counts"])
+def test_a_damaged_table_is_made_anew(damage: str, tmp_path: Path) -> None:
+    features = Features({"a": List(Value("int32"))})
+    rows = [{"a": [number, number + 1]} for number in range(50)]
+    store(tmp_path, "key", features, lambda counts: rows)
+    arrow, record = tmp_path / "key.arrow", tmp_path / "key.json"
+    content = arrow.read_bytes()
+    half = len(content) // 2
+    if damage == "cut":
+        arrow.write_bytes(content[:half])
+    elif damage == "zeroed":
+        arrow.write_bytes(content[:half] + bytes(len(content) - half))
+    elif damage == "emptied":
+        arrow.write_bytes(b"")
+    else:
+        record.write_text("{}")
+    again = store(tmp_path, "key", features, lambda counts: rows)
+    assert [row["a"] for row in iterate(again.table)] == [row["a"] for row in rows]

@@ -34,11 +34,18 @@ def scores(run: Path) -> dict[str, float]:
     return {name: value for name, value in metrics.items() if not name.startswith("train/")}
 
 
-@pytest.mark.parametrize("workers", [0, pytest.param(2, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "trainer.max_steps=140",
+        pytest.param("batching.num_workers=2", marks=pytest.mark.slow),
+        pytest.param("trainer.accumulate_grad_batches=3", marks=pytest.mark.slow),
+    ],
+)
 def test_a_killed_run_goes_on_to_what_an_uninterrupted_one_gives(
-    workers: int, tmp_path: Path
+    setting: str, tmp_path: Path
 ) -> None:
-    words = [*SMALL, f"batching.num_workers={workers}"]
+    words = [*SMALL, setting]
     assert train(*words, f"runs={tmp_path / 'whole'}") == 0
     whole = only_run(tmp_path / "whole")
 
@@ -114,7 +121,7 @@ def test_what_cannot_be_resumed_says_why(
     assert "ended before its first look at dev" in capsys.readouterr().err
     assert train(f"resume={tmp_path / 'nowhere'}") == 1
     assert "is not a run directory" in capsys.readouterr().err
-    assert train(f"resume={run}", f"from={run}") == 1
+    assert train(f"resume={run}", f"from={run}") == 2
     assert "not both" in capsys.readouterr().err
 
 

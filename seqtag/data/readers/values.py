@@ -7,7 +7,8 @@ from typing import Any
 
 from seqtag.batch import Output
 
-NUMBER_FORMAT = ".6g"
+NUMBER_FORMAT = ".7g"
+"""All the digits that 32-bit numbers have."""
 
 
 def spell(value: str | int | float) -> str:

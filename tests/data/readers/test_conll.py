@@ -164,7 +164,7 @@ def test_settings_that_cannot_be_are_refused(changes: dict[str, Any], message: s
         ("a\tn\nb\tn", {"target": 2}, ["P", "Q"], "a\tn\tP\nb\tn\tQ"),
         ("a n\nb n\n\n", {"target": None}, ["P", "Q"], "a n P\nb n Q\n\n"),
         ("a\nb\n", {"target": -1}, ["P", "Q"], "a P\nb Q\n"),
-        ("a\tX\nb\tY\n", {}, [0.123456789, 1e-9], "a\t0.123457\nb\t1e-09\n"),
+        ("a\tX\nb\tY\n", {}, [0.123456789, 1e-9], "a\t0.1234568\nb\t1e-09\n"),
         ("a\t1\t2\nb\t3\t4\n", {"target": [1, 2]}, [[0.5, 2.0], [3.0, 4.0]],
          "a\t0.5\t2\nb\t3\t4\n"),
         ("a\nb\n", {"target": [1, 2]}, [[0.5, 2.0], [3.0, 4.0]], "a 0.5 2\nb 3 4\n"),

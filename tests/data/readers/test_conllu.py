@@ -110,7 +110,7 @@ def test_probabilities_go_to_misc_and_replace_earlier_ones() -> None:
     data = word(1, "a", "X", "_") + word(2, "b", "X", "SpaceAfter=No|Probability=1|Z=1")
     chances = [[{"X": 0.123456789, "Y": 0.8}, {"X": 0.2, "Y": 0.98}]]
     written = write(conllu(), data.encode(), [["X", "Y"]], chances)
-    assert written == word(1, "a", "X", "Probability=0.123457") + word(
+    assert written == word(1, "a", "X", "Probability=0.1234568") + word(
         2, "b", "Y", "SpaceAfter=No|Z=1|Probability=0.98"
     )
 

@@ -141,7 +141,7 @@ def test_columns_are_keys(changes: dict[str, Any], message: str) -> None:
         ('{"text": "a", "label": {"junk": 1}}', {}, "y", '{"text": "a", "label": "y"}'),
         ('{"text": "a", "label": [1, 2, 3]}', {}, 2.5, '{"text": "a", "label": 2.5}'),
         ('{"text": "a b"}', {}, ["x", "y"], '{"text": "a b", "label": ["x", "y"]}'),
-        ('{"text": "a"}', {}, 0.123456789, '{"text": "a", "label": 0.123457}'),
+        ('{"text": "a"}', {}, 0.123456789, '{"text": "a", "label": 0.1234568}'),
         ('{"text": "a"}', {}, [[1.0, 2e-9]], '{"text": "a", "label": [[1.0, 2e-09]]}'),
         ('{"text": ""}', {}, None, '{"text": "", "label": null}'),
         ('{"text": ""}', {}, [], '{"text": "", "label": []}'),
@@ -160,7 +160,7 @@ def test_probabilities_of_all_labels_have_a_key() -> None:
     data = b'{"text": "a", "label": "x"}\n'
     written = write(jsonl(), data, ["y"], [{"x": 0.123456789, "y": 0.876543211}])
     assert written == (
-        '{"text": "a", "label": "y", "probabilities": {"x": 0.123457, "y": 0.876543}}\n'
+        '{"text": "a", "label": "y", "probabilities": {"x": 0.1234568, "y": 0.8765432}}\n'
     )
     again = write(jsonl(), written.encode(), ["y"], [{"y": 1.0}])
     assert again == '{"text": "a", "label": "y", "probabilities": {"y": 1.0}}\n'

@@ -28,7 +28,7 @@ def test_the_tokenizer_decides_what_an_element_is() -> None:
     [
         ("x", None, "x"),
         ("very good", None, "very good"),
-        (0.123456789, None, "0.123457"),
+        (0.123456789, None, "0.1234568"),
         ([0.5, 2.0], None, "0.5 2"),
         (["X", "Y"], None, "X Y"),
         ([[0.5, 1.0], [2.0, 3.0]], None, "0.5,1 2,3"),

@@ -1,0 +1,47 @@
+"""Whether the plain settings of a command are of the kinds that its yaml shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from seqtag.configuration import config_directory
+
+WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+
+
+def check_types(config: Mapping[str, Any], command: str) -> None:
+    """Compare every key that a command's yaml, or that of the data, gives a plain default.
+
+    Raises:
+        ValueError: a value is of another kind; all of them in one message, a line each.
+    """
+    faults = list(_faults(config, config_directory() / f"{command}.yaml", ""))
+    shared = config_directory() / "data" / "_files.yaml"
+    if shared.is_file():
+        faults += _faults(config["data"], shared, "data.")
+    if faults:
+        raise ValueError("\n".join(faults))
+
+
+def _faults(config: Mapping[str, Any], file: Path, prefix: str) -> list[str]:
+    defaults = yaml.safe_load(file.read_text(encoding="utf-8"))
+    faults = []
+    for name, default in defaults.items():
+        kind = type(default)
+        if kind not in WORDS or name == "defaults":
+            continue
+        if name not in config:
+            faults.append(f"{prefix}{name} is missing")
+        elif not _fits(config[name], kind):
+            faults.append(f"{prefix}{name} is {config[name]!r}; it must be {WORDS[kind]}")
+    return faults
+
+
+def _fits(value: Any, kind: type) -> bool:
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, kind) or (kind is float and isinstance(value, int))
