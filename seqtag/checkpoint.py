@@ -60,6 +60,15 @@ class Checkpoint:
     def model(self) -> Model:
         """The model, built from the config alone and filled; in evaluation mode."""
         model = Model.from_config(self.config, self.inputs.fields, self.target)
+        self.fill(model)
+        return model.eval()
+
+    def fill(self, model: Model) -> None:
+        """Give a model these weights.
+
+        Raises:
+            ValueError: the model is of another shape.
+        """
         try:
             model.load_state_dict(self.weights)
         except RuntimeError as error:
@@ -67,7 +76,6 @@ class Checkpoint:
             raise ValueError(
                 f"the weights in {self.path} do not fit the config: {reason}"
             ) from error
-        return model.eval()
 
 
 def own_part(config: Mapping[str, Any], inputs: Inputs, target: TargetSpec) -> dict[str, Any]:

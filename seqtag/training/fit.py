@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning import seed_everything
 
@@ -21,7 +22,7 @@ from seqtag.predictor import choose_device
 from seqtag.scoring import selection_metric
 from seqtag.training.loop import Loop
 from seqtag.training.results import score_split, with_prefix
-from seqtag.training.resumption import describe_resumption, open_interrupted
+from seqtag.training.resumption import describe_resumption, keep_records, open_interrupted
 from seqtag.training.run_directory import (
     create_directory,
     describe_environment,
@@ -73,6 +74,8 @@ def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
     data = read_data(config, interrupted)
     seed_everything(config["seed"], workers=True, verbose=False)
     loop = make_loop(config, data)
+    if interrupted is not None:
+        interrupted.fill(loop.model)
     # All that can be refused has been by now: a wrong setting leaves no run directory behind.
     name = f"{kind_of(config['task'])}-{kind_of(config['encoder'])}"
     folder = (
@@ -84,6 +87,7 @@ def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
         if interrupted is not None:
             for line in describe_resumption(interrupted, config, data):
                 log.info(line)
+            keep_records(folder)
         for line in examine(data):
             log.info(line)
         for name, size in loop.model.parameters_by_part().items():
@@ -129,7 +133,9 @@ def _train(
 ) -> None:
     limit = config["trainer"]["max_steps"]
     if interrupted is not None and 0 < limit <= interrupted.step:
-        return  # what was interrupted is the scoring
+        # What was interrupted is the scoring.
+        loop.on_load_checkpoint(torch.load(interrupted.path, weights_only=True))
+        return
     try:
         build_trainer(config, folder).fit(
             loop,

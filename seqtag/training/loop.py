@@ -148,18 +148,18 @@ class Loop(LightningModule):
         checkpoint[METER] = {"elements": self.meter.elements, "seconds": self.meter.seconds}
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep what only makes sense once the training begins."""
-        self._resumed = checkpoint
+        """Take up the clock; keep the random numbers for when the training begins."""
+        self.meter.elements = checkpoint[METER]["elements"]
+        self.meter.seconds = checkpoint[METER]["seconds"]
+        self._resumed = checkpoint[RANDOM]
 
     def on_train_start(self) -> None:
-        """Take up the random numbers and the clock where an interrupted run left them."""
+        """Take up the random numbers where an interrupted run left them."""
         if self._resumed is not None:
-            torch.set_rng_state(self._resumed[RANDOM]["cpu"].cpu())
-            state = self._resumed[RANDOM]["cuda"]
+            torch.set_rng_state(self._resumed["cpu"].cpu())
+            state = self._resumed["cuda"]
             if state is not None and self.device.type == "cuda":
                 torch.cuda.set_rng_state(state.cpu(), self.device)
-            self.meter.elements = self._resumed[METER]["elements"]
-            self.meter.seconds = self._resumed[METER]["seconds"]
             self._resumed = None
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from seqtag.checkpoint import LAST, Checkpoint, load_checkpoint
 from seqtag.datamodule import DataModule
+from seqtag.training.run_directory import create_directory
+
+RECORDS = ("config.yaml", "overrides.yaml", "environment.json")
+"""Files that say what a run was started with."""
 
 PASSING = frozenset({"resume", "from", "runs"})
 """Keys that say nothing of what is trained."""
@@ -58,6 +63,13 @@ def describe_resumption(
     for name, split in data.splits.items():
         if name in known and known[name]["sha256"] != split.digest:
             yield f"warning: the {name} split ({split.path}) has changed since the run began"
+
+
+def keep_records(folder: Path) -> None:
+    """Copy what a resumed run will write anew to a folder of its own below ``earlier``."""
+    earlier = create_directory(folder / "earlier")
+    for name in RECORDS:
+        shutil.copy2(folder / name, earlier / name)
 
 
 def _flat(node: Any, name: str = "") -> dict[str, Any]:

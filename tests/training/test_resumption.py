@@ -95,16 +95,23 @@ def test_a_refused_resumption_changes_nothing(
     capsys.readouterr()
     assert train(f"resume={run}", "trainer.max_epochs=3") == 1
     assert "has come to epoch 5, and trainer.max_epochs is 3" in capsys.readouterr().err
+    assert train(f"resume={run}", "encoder.dim=8") == 1
+    assert "do not fit the config" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in run.iterdir()} == before
 
 
-def test_a_run_killed_while_it_was_scored_is_scored(tmp_path: Path) -> None:
-    assert train(*SMALL, f"runs={tmp_path}") == 0
+@pytest.mark.parametrize("limit", ["trainer.max_epochs=2", "trainer.max_steps=40"])
+def test_a_run_killed_while_it_was_scored_is_scored(limit: str, tmp_path: Path) -> None:
+    assert train(*SMALL, limit, f"runs={tmp_path}") == 0
     run = only_run(tmp_path)
     expected = scores(run)
+    record = (run / "overrides.yaml").read_text()
     (run / "metrics.json").unlink()
     assert train(f"resume={run}") == 0
     assert scores(run) == expected
+    assert json.loads((run / "metrics.json").read_text())["train/seconds"] > 0
+    (earlier,) = (run / "earlier").iterdir()
+    assert (earlier / "overrides.yaml").read_text() == record
 
 
 def test_what_cannot_be_resumed_says_why(
