@@ -15,6 +15,15 @@ from typing import Any, TypedDict
 import torch
 from torch import Tensor
 
+PADDING, UNKNOWN = 0, 1
+"""Ids of no symbol, and of a symbol that training never saw."""
+
+WORD, VECTORS, AFFIXES, CHARACTERS = "word", "vectors", "affixes", "characters"
+"""Names of the input fields."""
+
+END = 0
+"""Id of the end of a target sequence; a decoder also begins with it."""
+
 
 class Row(TypedDict, total=False):
     """One sequence as a reader gives it: plain strings and numbers, and where it came from."""
@@ -104,12 +113,12 @@ class Target:
     """Gold values of a batch.
 
     Attributes:
-        value: label ids (int64) ``[batch, source]`` or ``[batch]``, or numbers in their own units
-            (float32) ``[batch, source, width]`` or ``[batch, width]``. A label that training
-            never saw has an id of ``len(spec.labels)`` or more. Where ``present`` is False the
-            value is 0.
-        present: bool, the shape of ``value``: True where a gold value exists, False at missing
-            targets and at padding.
+        value: label ids (int64) ``[batch, source]`` or ``[batch]``; ids of a sequence's symbols
+            with ``END`` behind them, ``[batch, target]``; or numbers in their own units (float32)
+            ``[batch, source, width]`` or ``[batch, width]``. A label that training never saw has
+            an id of ``spec.classes`` or more. Where ``present`` is False the value is 0.
+        present: bool, the shape of ``value``: True where a gold value exists, ``END`` included;
+            False at missing targets and at padding.
     """
 
     value: Tensor
@@ -135,7 +144,8 @@ class Batch:
 
     Attributes:
         inputs: by field, ``word [batch, source]`` (ids, 0 at padding) and/or ``vectors
-            [batch, source, width]``.
+            [batch, source, width]``; for words also ``affixes [batch, source, features]`` (hashes)
+            and ``characters [batch, source, character]`` (ids, 0 behind the end of a word).
         layout: which cells are real.
         target: gold values, or None when there are none (prediction).
         rows: ``[batch]``, index of each row in its corpus, so that any error can name its file
@@ -174,12 +184,16 @@ class TargetSpec:
     """What the training split taught about the target; plain values, kept in the checkpoint.
 
     Attributes:
-        labels: label names, in the order of their ids; empty for numbers.
+        labels: label names, or the symbols of target sequences, in the order of their ids; empty
+            for numbers.
         counts: how often training has each label.
         unseen: labels that a split has and training does not, in the order of the ids that follow
             ``labels``; empty for the model itself.
         scheme: name of the span scheme as seqeval spells it (``IOB2``, ``IOBES``, ...), or None
             where labels are not spans.
+        sequence: whether a target is a sequence of its own length; its symbols have ids from 1 on,
+            since 0 is ``END``.
+        typical: of sequences, the symbol most frequent at each place, up to where most have ended.
         mean: mean of each number of the target over training, in the target's units.
         deviation: standard deviation of each, 1 where it would be 0.
     """
@@ -188,6 +202,8 @@ class TargetSpec:
     counts: tuple[int, ...] = ()
     unseen: tuple[str, ...] = ()
     scheme: str | None = None
+    sequence: bool = False
+    typical: tuple[str, ...] = ()
     mean: tuple[float, ...] = ()
     deviation: tuple[float, ...] = ()
 
@@ -196,10 +212,16 @@ class TargetSpec:
         """How many numbers one target holds; 0 for labels."""
         return len(self.mean)
 
+    @property
+    def classes(self) -> int:
+        """How many ids a model can predict: those of the labels, and the end of a sequence."""
+        return len(self.labels) + self.sequence
+
     @cached_property
     def ids(self) -> dict[str, int]:
         """The id of each label; those that training lacks follow the others."""
-        return {name: number for number, name in enumerate((*self.labels, *self.unseen))}
+        names = (*self.labels, *self.unseen)
+        return {name: number for number, name in enumerate(names, int(self.sequence))}
 
     def with_unseen(self, unseen: tuple[str, ...]) -> TargetSpec:
         """The spec of a split that has these further labels."""
@@ -228,10 +250,11 @@ class Prediction:
     """What a head says of a batch.
 
     Attributes:
-        value: label ids ``[batch, source]`` or ``[batch]``, always below ``len(spec.labels)``; or
-            numbers in the target's own units, ``[batch, source, width]`` or ``[batch, width]``.
-        probabilities: of every label, ``[batch, source, labels]`` or ``[batch, labels]``; None
-            for numbers.
+        value: label ids ``[batch, source]`` or ``[batch]``, always below ``spec.classes``; ids of
+            a sequence's symbols ``[batch, target]``, ``END`` from its end on; or numbers in the
+            target's own units, ``[batch, source, width]`` or ``[batch, width]``.
+        probabilities: of every label, ``[batch, source, labels]`` or ``[batch, labels]``; of the
+            whole sequence, ``[batch]``; None for numbers.
     """
 
     value: Tensor
@@ -243,10 +266,12 @@ class Output:
     """The prediction for one row, as a user reads it.
 
     Attributes:
-        value: a label, a number, or a list of numbers for the row; or a list with one such entry
-            per element. None, or an empty list, for an empty row.
-        probabilities: label to probability, one mapping for the row or a list with one per
-            element; None where not asked for, and for numbers.
+        value: a label, a number, a list of numbers, or a sequence joined to one string, for the
+            row; or a list with one label or number per element. None, or an empty list, for an
+            empty row.
+        probabilities: label to probability, one mapping for the row (for a sequence, of the one
+            that was found) or a list with one per element; None where not asked for, and for
+            numbers.
     """
 
     value: Any

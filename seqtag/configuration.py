@@ -81,7 +81,13 @@ def compose_node(group: str, option: str) -> Any:
         raise ValueError(
             f"no option '{option}' in {group}; there are: {', '.join(options(group)) or 'none'}"
         )
-    node: Any = compose("train", [f"{group}={option}"])
+    from hydra.errors import ConfigCompositionException
+
+    node: Any
+    try:
+        node = compose("train", [f"{group}={option}"])
+    except ConfigCompositionException:  # a group that the default task does not have
+        node = compose("train", [f"+{group}={option}"])
     for name in group.split("/"):
         node = node[name]
     return node

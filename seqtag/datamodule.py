@@ -11,10 +11,12 @@ import numpy as np
 import torch
 from datasets import Dataset as Table
 from datasets import Features, List, Value
+from numpy.typing import NDArray
 from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
 from seqtag.batch import Batch, TargetSpec, place
+from seqtag.configuration import build
 from seqtag.data.collation import collate
 from seqtag.data.corpus import (
     EncodedRows,
@@ -26,7 +28,8 @@ from seqtag.data.corpus import (
 from seqtag.data.inputs import Inputs, length
 from seqtag.data.readers.lines import open_stream
 from seqtag.data.sampler import Batching, BudgetSampler
-from seqtag.data.source import build_reader
+from seqtag.data.source import build_input_tokenizer, build_reader
+from seqtag.nn.search import GreedySearch
 from seqtag.tasks.task import Task
 
 SPLITS = ("train", "dev", "test")
@@ -54,6 +57,15 @@ class Split:
     encoded: EncodedRows
     spec: TargetSpec
     counts: dict[str, int]
+
+    def sizes(self) -> NDArray[np.int64]:
+        """Cells that each row needs in a batch: those of its input, or of its target sequence."""
+        lengths = self.encoded.lengths()
+        return np.maximum(lengths, self.target_lengths()) if self.spec.sequence else lengths
+
+    def target_lengths(self) -> NDArray[np.int64]:
+        """Symbols of each row's target sequence, its end not counted."""
+        return self.encoded.sizes("target") - 1
 
     def source(self) -> dict[str, Any]:
         """What a run's record says of it."""
@@ -99,6 +111,12 @@ class DataModule(LightningDataModule):
         self._data: Mapping[str, Any] = config["data"]
         self._batching = Batching.from_config(config)
         self._seed: int = config["seed"]
+        self._spelling = tuple(config["embedding"]["spelling"])
+        self._search = (
+            build(config["search"], kinds=(GreedySearch,), name="search")
+            if "search" in config
+            else None
+        )
         # Not the task's metrics: they change no table.
         self._settings = {
             "data": _without_paths(self._data),
@@ -134,10 +152,12 @@ class DataModule(LightningDataModule):
             read["train"], read["dev"] = self._cut(read["train"])
         train = read["train"].rows
         if self._inputs is None:
+            words = build_input_tokenizer(self._data).words
             self._inputs = Inputs.fit(
                 iterate(train),
                 vectors="vectors" in train.column_names,
                 min_frequency=self._data["min_frequency"],
+                spelling=self._spelling if words else (),
             )
         if self._target is None:
             self._target = self.task.fit(lambda: (row["target"] for row in iterate(train)))
@@ -164,7 +184,7 @@ class DataModule(LightningDataModule):
         """A loader over a split: shuffled for training, or sorted by length."""
         split, trainer = self.splits[name], self.trainer
         sampler = BudgetSampler(
-            split.encoded.lengths(),
+            split.sizes(),
             batching=self._batching,
             seed=self._seed,
             shuffle=shuffle,
@@ -258,11 +278,27 @@ class DataModule(LightningDataModule):
                 f"{split.place(first)}: a sequence of {lengths[first]} elements does not fit into "
                 f"batching.max_tokens={limit}{others}; raise that, or shorten the sequence"
             )
+        if split.spec.sequence and self._search is not None:
+            self._check_targets(split, self._search)
         targets = split.counts["elements" if self.task.per_element else "rows"]
         if split.counts["missing"] == targets * max(1, split.spec.width):
             raise ValueError(
                 f"the {split.name} split ({split.path}) has nothing to score: all of its "
                 f"{split.counts['missing']:,} targets are missing"
+            )
+
+    def _check_targets(self, split: Split, search: GreedySearch) -> None:
+        """Refuse targets that no search could find, as it stops before."""
+        targets = split.target_lengths()
+        limits = np.array([search.limit(length) for length in split.encoded.lengths().tolist()])
+        too_long = np.flatnonzero(targets > limits)
+        if len(too_long):
+            first = too_long[0]
+            others = f" ({len(too_long) - 1} more are too long)" if len(too_long) > 1 else ""
+            raise ValueError(
+                f"{split.place(first)}: a target of {targets[first]} symbols is longer than the "
+                f"{limits[first]} that search allows here{others}; raise search.max_length "
+                "(or search.length_factor, search.length_extra)"
             )
 
     def _cut(self, train: _Read) -> tuple[_Read, _Read]:
@@ -296,7 +332,7 @@ class DataModule(LightningDataModule):
         number = Value("float32") if spec.width else Value("int32")
         features = Features(
             {
-                **{n: List(Value("int32" if n == "word" else "float32")) for n in fields},
+                **{n: List(Value(field.dtype)) for n, field in fields.items()},
                 "target": List(number),
                 "present": List(Value("uint8")),
             }
@@ -318,7 +354,7 @@ class DataModule(LightningDataModule):
                 yield {column: values.reshape(-1) for column, values in encoded.items()}
 
         stored = store(self._folder, f"encoded-{key}", features, rows)
-        widths = {n: len(field) for n, field in fields.items() if n != "word"}
+        widths = {n: field.shape[0] for n, field in fields.items() if field.shape}
         if spec.width:
             widths |= {"target": spec.width, "present": spec.width}
         split = Split(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from seqtag.batch import TargetSpec
 from seqtag.datamodule import DataModule, Split
 
 NAMED = 20
@@ -30,8 +31,8 @@ def examine(data: DataModule) -> Iterator[str]:
     spec = data.target
     if spec.labels:
         scheme = f", spans in the scheme {spec.scheme}" if spec.scheme else ""
-        yield f"{len(spec.labels)} labels{scheme}: {_name(spec.labels)}"
-        if len(spec.labels) == 1:
+        yield f"{len(spec.labels)} {_kind(spec)}{scheme}: {_name(spec.labels)}"
+        if len(spec.labels) == 1 and not spec.sequence:
             yield "warning: the training data has one label only; there is nothing to learn"
     for split in data.splits.values():
         yield from name_unseen(split)
@@ -41,8 +42,8 @@ def name_unseen(split: Split) -> Iterator[str]:
     """Yield the labels that only this split has, in one line, if there are any."""
     if split.spec.unseen:
         yield (
-            f"warning: {split.name} has labels that training lacks, which always count as wrong: "
-            f"{_name(split.spec.unseen)}"
+            f"warning: {split.name} has {_kind(split.spec)} that training lacks, which always "
+            f"count as wrong: {_name(split.spec.unseen)}"
         )
 
 
@@ -61,6 +62,10 @@ def describe(split: Split) -> str:
     if counts["empty"]:
         parts.append(f"{counts['empty']:,} empty rows left out")
     return ", ".join(parts) + f" ({split.path})"
+
+
+def _kind(spec: TargetSpec) -> str:
+    return "target symbols" if spec.sequence else "labels"
 
 
 def _name(labels: tuple[str, ...]) -> str:

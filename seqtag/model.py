@@ -12,9 +12,13 @@ from seqtag.configuration import build
 from seqtag.nn.embeddings import InputEmbedding
 from seqtag.nn.encoders.encoder import Encoder
 from seqtag.nn.heads import Head
+from seqtag.nn.search import GreedySearch
 
-KINDS = (nn.Module,)
+KINDS = (nn.Module, GreedySearch)
 """What a model is made of."""
+
+HEAD_PARTS = ("decoder", "search")
+"""Nodes of a config that a head is given, where the config has them."""
 
 
 class Model(nn.Module):
@@ -39,7 +43,8 @@ class Model(nn.Module):
         """Build the parts, each from the width of the one before.
 
         Args:
-            config: with the nodes ``embedding``, ``encoder`` and ``head``.
+            config: with the nodes ``embedding``, ``encoder`` and ``head``, and those of
+                ``HEAD_PARTS`` that the head takes.
             vocabularies: input fields; the length of each is its number of ids, or its width.
             target: what the training targets taught.
 
@@ -50,7 +55,14 @@ class Model(nn.Module):
         _expect(embedding, InputEmbedding, "embedding")
         encoder = build(config["encoder"], embedding.output_dim, kinds=KINDS, name="encoder")
         _expect(encoder, Encoder, "encoder")
-        head = build(config["head"], encoder.output_dim, kinds=KINDS, name="head", target=target)
+        parts = {
+            part: build(config[part], kinds=KINDS, name=part)
+            for part in HEAD_PARTS
+            if part in config
+        }
+        head = build(
+            config["head"], encoder.output_dim, kinds=KINDS, name="head", target=target, **parts
+        )
         _expect(head, Head, "head")
         return cls(embedding=embedding, encoder=encoder, head=head)
 

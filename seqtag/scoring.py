@@ -37,7 +37,7 @@ def selection_metric(data: DataModule, split: str) -> str:
         ValueError: none of the preferred metrics is defined.
     """
     scores = empty_scores(data, split)
-    known = len(data.target.labels)
+    known = data.target.classes
     for batch in data.batches(split, shuffle=False):
         assert batch.target is not None
         gold = batch.target.value

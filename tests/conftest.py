@@ -29,7 +29,11 @@ FORMATS = {
     "token_regression": "conll",
     "classification": "tsv",
     "regression": "tsv",
+    "seq2seq": "tsv",
 }
+
+SMALL_PARTS = {"seq2seq": ("decoder.dim=8", "decoder.num_heads=2", "decoder.feedforward_dim=8")}
+"""What a task has besides."""
 
 FILES = {
     "tagging": {
@@ -51,6 +55,11 @@ FILES = {
         "train": "text\tvalue\none two\t3\none\t1\ntwo two\t4\ntwo one one\t4\n",
         "dev": "text\tvalue\none one\t2\ntwo\t2\n",
         "test": "text\tvalue\ntwo one\t3\n",
+    },
+    "seq2seq": {
+        "train": "text\tvalue\none two\tI II\none\tI\ntwo two\tII II\ntwo one one\tII I I\n",
+        "dev": "text\tvalue\none one\tI I\ntwo\tII\n",
+        "test": "text\tvalue\ntwo one\tII I\n",
     },
 }
 
@@ -80,7 +89,11 @@ def small_config(tmp_path: Path) -> Callable[..., dict[str, Any]]:
         data: str | None = None,
     ) -> dict[str, Any]:
         name = data or FORMATS[task]
-        config = deepcopy(_composed(f"task={task}", f"data={name}", *SMALL, *overrides))
+        config = deepcopy(
+            _composed(
+                f"task={task}", f"data={name}", *SMALL, *SMALL_PARTS.get(task, ()), *overrides
+            )
+        )
         config["runs"] = str(tmp_path / "runs")
         config["cache"] = str(tmp_path / "cache")
         texts = FILES[task] if files is None else files

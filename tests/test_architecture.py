@@ -96,6 +96,7 @@ def test_the_model_is_one_screen_and_knows_no_variant() -> None:
         "seqtag.nn.embeddings",
         "seqtag.nn.encoders.encoder",
         "seqtag.nn.heads",
+        "seqtag.nn.search",
     }
 
 

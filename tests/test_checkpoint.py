@@ -7,6 +7,10 @@ import pytest
 import torch
 
 from seqtag.checkpoint import BEST, LAST, find_checkpoint, load_checkpoint
+from seqtag.configuration import options
+from seqtag.datamodule import DataModule
+from seqtag.model import Model
+from seqtag.predictor import Predictor
 
 
 def rewrite(file: Path, change) -> Path:
@@ -42,6 +46,28 @@ class TestContent:
         restored = {f"model.{name}": value for name, value in model.state_dict().items()}
         assert restored.keys() == saved.keys()
         assert all(restored[name].equal(saved[name]) for name in saved)
+
+    @pytest.mark.parametrize("spelling", options("embedding/spelling"))
+    def test_predicts_what_the_model_predicted(self, small_config, save_run, spelling: str) -> None:
+        config = small_config("tagging", f"embedding/spelling={spelling}")
+        folder = save_run(config)
+        data = DataModule(config)
+        data.read_all(test=False)
+        batch = next(iter(data.val_dataloader()))
+        torch.manual_seed(config["seed"])
+        model = Model.from_config(config, data.inputs.fields, data.target).eval()
+        expected = model.predict(batch).probabilities
+        for split in ("train", "dev", "test"):
+            Path(config["data"][split]).unlink()
+        checkpoint = load_checkpoint(folder)
+        assert list(checkpoint.inputs.fields) == list(data.inputs.fields)
+        assert checkpoint.model().predict(batch).probabilities.equal(expected)
+        (answer,) = Predictor(checkpoint, device="cpu").predict(
+            ["the cat runs"], probabilities=True
+        )
+        row = batch.rows.tolist().index(0)
+        found = [list(shares.values()) for shares in answer.probabilities]
+        torch.testing.assert_close(torch.tensor(found), expected[row, :3])
 
     def test_needs_neither_training_data_nor_configs(
         self, small_config, save_run, monkeypatch: pytest.MonkeyPatch

@@ -24,6 +24,7 @@ SMALL = {
     "encoder.feedforward_dim": 8,
     "embedding.dim": 6,
 }
+SMALL_DECODER = ["decoder.dim=8", "decoder.num_heads=2", "decoder.feedforward_dim=8"]
 WORDS = [["a", "b"], ["b"], ["c", "a", "b"], ["a", "a", "c", "b"]]
 VECTORS = [[[float(len(word)), float(ord(word[0]))] for word in row] for row in WORDS]
 
@@ -44,11 +45,16 @@ def number(row: list[str]) -> Any:
     return float(len(row))
 
 
+def backwards(row: list[str]) -> Any:
+    return " ".join(reversed(row))
+
+
 TARGETS: dict[str, Callable[[list[str]], Any]] = {
     "tagging": label_each,
     "token_regression": number_each,
     "classification": label,
     "regression": number,
+    "seq2seq": backwards,
 }
 INPUTS: dict[str, tuple[list[Any], list[str]]] = {
     "words": (WORDS, []),
@@ -63,7 +69,14 @@ ENCODERS = [
     "encoder=attention encoder.feedforward_dim=0",
     *(f"encoder/position={name}" for name in options("encoder/position")),
     *(f"encoder/scorer={name}" for name in options("encoder/scorer")),
+    # No encoders, but what feeds any of them must do for every task and every kind of input.
+    *(f"embedding/spelling={name}" for name in options("embedding/spelling")),
 ]
+SEQ2SEQ = [
+    *(f"decoder={name}" for name in options("decoder")),
+    *(f"search={name}" for name in options("search")),
+]
+POOLINGS = [f"head/pooling={name}" for name in options("head/pooling")]
 
 
 PAIRS = sorted(
@@ -71,20 +84,22 @@ PAIRS = sorted(
     {(encoder, task, "words") for encoder in ENCODERS for task in options("task")}
     | {(encoder, "tagging", inputs) for encoder in ENCODERS for inputs in INPUTS}
     | {("encoder=attention", task, inputs) for task in options("task") for inputs in INPUTS}
+    | {(option, "seq2seq", "characters") for option in SEQ2SEQ}
+    | {(option, task, "words") for option in POOLINGS for task in ("classification", "regression")}
 )
 
 
 @lru_cache
-def keys(chosen: str) -> frozenset[str]:
-    return frozenset(compose("train", chosen.split())["encoder"])
+def keys(task: str, chosen: str) -> frozenset[str]:
+    return frozenset(compose("train", [f"task={task}", *chosen.split()])["encoder"])
 
 
-def small(chosen: str) -> list[str]:
+def small(task: str, chosen: str) -> list[str]:
     """The overrides that make an encoder small, of those keys that it has."""
     sizes = [
         f"{key}={value}"
         for key, value in SMALL.items()
-        if not key.startswith("encoder.") or key.partition(".")[2] in keys(chosen)
+        if not key.startswith("encoder.") or key.partition(".")[2] in keys(task, chosen)
     ]
     # What is chosen comes last: it may be one of the sizes.
     return [*sizes, *chosen.split()]
@@ -111,7 +126,8 @@ def test_every_encoder_learns_and_predicts_every_target_from_every_input(
             f"data.train={file}",
             f"data.dev={file}",
             *extra,
-            *small(encoder),
+            *small(task, encoder),
+            *(SMALL_DECODER if task == "seq2seq" else []),
         ],
     )
     check_settings(config)
@@ -169,5 +185,5 @@ def test_every_yaml_begins_with_a_line_that_says_how_it_is_used() -> None:
 
 
 def test_the_samples_are_there() -> None:
-    for name in ("pos", "purchase", "hydrophilic", "digits"):
+    for name in ("pos", "purchase", "hydrophilic", "digits", "pronounce"):
         assert (sample_directory() / name / "README.md").is_file()

@@ -8,6 +8,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from seqtag.batch import Batch
+from seqtag.data.spelling import hashes
 from seqtag.datamodule import DataModule
 
 TWENTY = "".join(f"w{n}\tL{n % 3}\n\n" for n in range(20))
@@ -69,7 +70,7 @@ class TestSplits:
         inputs, lengths, (value, present), rows = content(batch)
         assert rows == [1, 0]
         assert lengths == [2, 3]
-        assert inputs == {"word": [[5, 1, 0], [4, 6, 3]]}
+        assert inputs["word"] == [[5, 1, 0], [4, 6, 3]]
         assert value == [[0, 1, 0], [0, 1, 2]]
         assert present == [[True, True, False], [True] * 3]
 
@@ -98,6 +99,48 @@ class TestSplits:
         data = read(small_config("regression", files={"train": text, "dev": text}, data="jsonl"))
         (batch,) = data.val_dataloader()
         assert batch.inputs["vectors"].tolist() == [[[-1.0]], [[1.0]]]
+
+    def test_words_come_with_their_spelling_where_it_is_asked_for(self, small_config) -> None:
+        data = read(small_config("tagging", "embedding/spelling=both"))
+        (batch,) = data.val_dataloader()
+        words, affixes, characters = batch.inputs.values()
+        assert list(batch.inputs) == ["word", "affixes", "characters"]
+        assert words.tolist() == [[5, 1, 0], [4, 6, 3]]
+        # "a fish" and "the cat runs"; hashes are long.
+        assert affixes.shape == (2, 3, 12)
+        assert affixes[:, :, 0].tolist() == [
+            [hashes("a")[0], hashes("fish")[0], 0],
+            [hashes(word)[0] for word in ("the", "cat", "runs")],
+        ]
+        # Training has t four times, a and s thrice, d e g h n o r u twice; c, f, i are unknown.
+        assert characters.shape == (2, 3, 20)
+        assert characters[..., :5].tolist() == [
+            [[3, 0, 0, 0, 0], [1, 1, 4, 8, 0], [0, 0, 0, 0, 0]],
+            [[2, 8, 6, 0, 0], [1, 3, 2, 0, 0], [11, 12, 9, 4, 0]],
+        ]
+        assert affixes.dtype == characters.dtype == torch.int64
+        assert list(read(small_config("tagging", "embedding/spelling=none")).inputs.fields) == [
+            "word"
+        ]
+
+    def test_what_is_no_word_has_no_spelling(self, small_config) -> None:
+        for tokenizer, fields in (
+            ("characters", ["word"]),
+            ("smiles", ["word"]),
+            ("whitespace", ["word", "affixes", "characters"]),
+        ):
+            config = small_config(
+                "classification", "embedding/spelling=both", f"data/input_tokenizer={tokenizer}"
+            )
+            assert list(read(config).inputs.fields) == fields
+        text = '{"text": [[1], [3]], "label": 1}\n'
+        config = small_config(
+            "regression",
+            "embedding/spelling=both",
+            files={"train": text, "dev": text},
+            data="jsonl",
+        )
+        assert list(read(config).inputs.fields) == ["vectors"]
 
     def test_every_task_reads_its_files(self, small_config) -> None:
         for task, rows in (("classification", 5), ("regression", 4), ("token_regression", 3)):

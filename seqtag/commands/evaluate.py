@@ -11,8 +11,9 @@ from seqtag.commands.paths import absolute_data_paths
 from seqtag.datamodule import DataModule
 from seqtag.doctor import describe, name_unseen
 from seqtag.predictor import choose_device
-from seqtag.report.analysis import find_worst, make_analysis, print_worst
+from seqtag.report.analysis import make_analysis
 from seqtag.report.tables import print_scores
+from seqtag.report.worst import find_worst, print_worst
 from seqtag.scoring import selection_metric
 from seqtag.training.results import score_split, with_prefix
 from seqtag.training.run_directory import create_directory, describe_environment, write_json
@@ -45,7 +46,8 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
         checkpoint.model(), data, name, choose_device(config["device"]), analysis.update
     )
     selection = selection_metric(data, name)
-    worst = find_worst(data, scored, selection, config["worst"])
+    ranking = analysis.worst_by if analysis.worst_by in scored.table else selection
+    worst = find_worst(data, scored, ranking, config["worst"])
 
     folder = create_directory(
         Path(config["output"]).expanduser().absolute()
@@ -61,6 +63,6 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
 
     print_scores(scored.metrics, scored.floors)
     analysis.show()
-    print_worst(worst, selection)
+    print_worst(worst, ranking)
     print(folder)
     return scored.metrics[f"{name}/{selection}"]

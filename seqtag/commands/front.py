@@ -243,13 +243,14 @@ def _store(config: Any, overrides: list[str]) -> list[str]:
     left = []
     for override in overrides:
         key, _, value = override.partition("=")
-        if not (config_directory() / key).is_dir():
+        group, _, package = key.partition("@")
+        if not (config_directory() / group).is_dir():
             left.append(override)
         elif key == DATA:
             config.data = change_format(config.data, value, keep_columns=False)
         else:
-            node = key.replace("/", ".")
-            OmegaConf.update(config, node, compose_node(key, value), merge=False)
+            node = package or group.replace("/", ".")
+            OmegaConf.update(config, node, compose_node(group, value), merge=False)
     ConfigStore.instance().store(name=RUN_CONFIG, node=config)
     return left
 

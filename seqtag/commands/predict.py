@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import shutil
 import sys
@@ -12,12 +13,15 @@ from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
 from seqtag.checkpoint import load_checkpoint
+from seqtag.data.inputs import length
 from seqtag.data.readers.lines import open_stream
 from seqtag.data.readers.reader import Reader
 from seqtag.data.source import as_raw_lines, build_reader, change_format
 from seqtag.predictor import LOOK_AHEAD, Predictor
 
 TAKES_RUN = True
+
+log = logging.getLogger(__name__)
 
 STREAM = "-"
 """How the command line names stdin and stdout, beside leaving the key out."""
@@ -42,12 +46,17 @@ def predict(config: dict[str, Any], overrides: list[str]) -> None:
     typed = source in (None, STREAM) and sys.stdin.isatty()
     with _open_input(source) as (stream, name), _open_output(config["output"], source) as output:
         rows = reader.read(stream, name)
+        elements = unknown = 0
         for row, answer in predictor.predict_rows(
             rows, probabilities=config["probabilities"], look_ahead=1 if typed else LOOK_AHEAD
         ):
             output.write(reader.write(row, answer))
             if typed:
                 output.flush()
+            elements += length(row)
+            unknown += checkpoint.inputs.unknown(row)
+    if unknown:
+        log.info("%s of the %s elements are unknown to the model", f"{unknown:,}", f"{elements:,}")
 
 
 def _choose_reader(

@@ -173,5 +173,8 @@ class EncodedRows(Sequence[dict[str, NDArray[Any]]]):
 
     def lengths(self) -> NDArray[np.int64]:
         """Elements in each row, by the first input column."""
-        name = next(iter(self._columns))
-        return self._columns[name].lengths() // self._widths.get(name, 1)
+        return self.sizes(next(iter(self._columns)))
+
+    def sizes(self, column: str) -> NDArray[np.int64]:
+        """Elements in a column of each row."""
+        return self._columns[column].lengths() // self._widths.get(column, 1)

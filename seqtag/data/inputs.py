@@ -2,66 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.batch import Row, place
+from seqtag.batch import AFFIXES, CHARACTERS, VECTORS, WORD, Row, place
+from seqtag.data.field import Field
+from seqtag.data.spelling import Affixes, SpeltWords
 from seqtag.data.vocabulary import VectorScale, Vocabulary
 
-Field = Vocabulary | VectorScale
+SPELLING: dict[str, type[Affixes] | type[SpeltWords]] = {
+    AFFIXES: Affixes,
+    CHARACTERS: SpeltWords,
+}
+"""The fields that say how a word is spelt."""
+
+KINDS: dict[str, type[Field]] = {WORD: Vocabulary, VECTORS: VectorScale, **SPELLING}
 
 
 class Inputs:
     """The input fields of a data set, as training found them.
 
     Args:
-        fields: ``word`` (a vocabulary) for rows of tokens, ``vectors`` (a scale) for rows of
-            vectors.
+        fields: ``word`` (a vocabulary) for rows of tokens, and where those are words perhaps
+            ``affixes`` and ``characters``; ``vectors`` (a scale) for rows of vectors.
     """
 
     def __init__(self, fields: Mapping[str, Field]) -> None:
         self.fields = dict(fields)
 
     @classmethod
-    def fit(cls, rows: Iterable[Row], *, vectors: bool, min_frequency: int) -> Inputs:
-        """Collect the vocabulary, or measure the vectors, of the training rows."""
+    def fit(
+        cls, rows: Iterable[Row], *, vectors: bool, min_frequency: int, spelling: Sequence[str]
+    ) -> Inputs:
+        """Collect the vocabulary, or measure the vectors, of the training rows.
+
+        Args:
+            rows: of the training split; read once.
+            vectors: whether they hold vectors rather than tokens.
+            min_frequency: how often training must have a token for the model to know it.
+            spelling: which fields say how a token is spelt; vectors have none.
+
+        Raises:
+            ValueError: there is no such field.
+        """
         if vectors:
-            return cls({"vectors": VectorScale.measure(row["vectors"] for row in rows)})
-        sequences = (row["tokens"] for row in rows)
-        return cls({"word": Vocabulary.count(sequences, minimum=min_frequency)})
+            return cls({VECTORS: VectorScale.measure(row["vectors"] for row in rows)})
+        if unheard_of := [name for name in spelling if name not in SPELLING]:
+            raise ValueError(
+                f"embedding.spelling has {', '.join(unheard_of)}; there are {', '.join(SPELLING)}"
+            )
+        counts: Counter[str] = Counter()
+        for row in rows:
+            counts.update(row["tokens"])
+        return cls(
+            {
+                WORD: Vocabulary.of_counts(counts, minimum=min_frequency),
+                **{name: SPELLING[name].fit(counts) for name in spelling},
+            }
+        )
 
     @property
     def reads_vectors(self) -> bool:
         """Whether the elements are vectors rather than tokens."""
-        return "vectors" in self.fields
+        return VECTORS in self.fields
 
     def encode(self, row: Row) -> dict[str, NDArray[Any]]:
-        """The row's numbers by field: ``word [source]``, ``vectors [source, width]``.
+        """The row's numbers by field: ``word [source]``, any other ``[source, width]``.
 
         Raises:
             ValueError: the row is of the other kind, or its vectors of another width.
         """
         encoded: dict[str, NDArray[Any]] = {}
         for name, field in self.fields.items():
-            if isinstance(field, Vocabulary):
-                if "tokens" not in row:
-                    raise ValueError(f"{place(row)}: vectors, where this model reads tokens")
-                encoded[name] = field.encode(row["tokens"])
-            else:
-                if "vectors" not in row:
-                    raise ValueError(f"{place(row)}: tokens, where this model reads vectors")
-                try:
-                    encoded[name] = field.encode(row["vectors"])
-                except ValueError as error:
-                    raise ValueError(f"{place(row)}: {error}") from error
+            if field.reads not in row:
+                other = "tokens" if field.reads == "vectors" else "vectors"
+                raise ValueError(f"{place(row)}: {other}, where this model reads {field.reads}")
+            try:
+                encoded[name] = field.encode(row[field.reads])  # type: ignore[literal-required]
+            except ValueError as error:
+                raise ValueError(f"{place(row)}: {error}") from error
         return encoded
 
     def unknown(self, row: Row) -> int:
         """How many elements of the row training never saw."""
-        field = self.fields.get("word")
+        field = self.fields.get(WORD)
         if not isinstance(field, Vocabulary):
             return 0
         return sum(token not in field for token in row["tokens"])
@@ -73,8 +101,7 @@ class Inputs:
     @classmethod
     def from_state(cls, state: Mapping[str, Mapping[str, Any]]) -> Inputs:
         """The inputs whose ``state()`` this is."""
-        kinds: dict[str, type[Field]] = {"word": Vocabulary, "vectors": VectorScale}
-        return cls({name: kinds[name](**values) for name, values in state.items()})
+        return cls({name: KINDS[name](**values) for name, values in state.items()})
 
 
 def length(row: Row) -> int:

@@ -18,6 +18,13 @@ def build_input_tokenizer(data: Mapping[str, Any]) -> Tokenizer:
     return tokenizer
 
 
+def build_target_tokenizer(data: Mapping[str, Any]) -> Tokenizer:
+    """What splits a target that comes as one string, and joins one."""
+    tokenizer = build(data["target_tokenizer"], kinds=(Tokenizer,), name="data.target_tokenizer")
+    assert isinstance(tokenizer, Tokenizer)
+    return tokenizer
+
+
 def build_reader(data: Mapping[str, Any], *, per_element: bool, read_target: bool) -> Reader:
     """What reads and writes the files.
 
@@ -27,9 +34,6 @@ def build_reader(data: Mapping[str, Any], *, per_element: bool, read_target: boo
             is split.
         read_target: False for prediction, where files without the target are fine.
     """
-    target_tokenizer = build(
-        data["target_tokenizer"], kinds=(Tokenizer,), name="data.target_tokenizer"
-    )
     reader = build(
         data["reader"],
         kinds=(Reader,),
@@ -38,7 +42,7 @@ def build_reader(data: Mapping[str, Any], *, per_element: bool, read_target: boo
         target=data["target"],
         read_target=read_target,
         input_tokenizer=build_input_tokenizer(data),
-        target_tokenizer=target_tokenizer if per_element else None,
+        target_tokenizer=build_target_tokenizer(data) if per_element else None,
         missing=data["missing"],
         skip_lines=data["skip_lines"],
         encoding=data["encoding"],

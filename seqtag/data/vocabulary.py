@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-PADDING, UNKNOWN = 0, 1
-SPECIAL = 2
+from seqtag.batch import UNKNOWN
+from seqtag.data.field import Field
+
+SPECIAL = UNKNOWN + 1
 """The first id of a real symbol."""
 
 
-class Vocabulary:
+class Vocabulary(Field):
     """The symbols of one input field; ids 0 and 1 are padding and the unknown symbol.
 
     Args:
         symbols: distinct strings, in the order of their ids (the first has id 2).
     """
+
+    reads = "tokens"
+    dtype = "int32"
 
     def __init__(self, symbols: Sequence[str]) -> None:
         self.symbols = tuple(symbols)
@@ -31,6 +36,11 @@ class Vocabulary:
         counts: Counter[str] = Counter()
         for sequence in sequences:
             counts.update(sequence)
+        return cls.of_counts(counts, minimum=minimum)
+
+    @classmethod
+    def of_counts(cls, counts: Mapping[str, int], *, minimum: int) -> Vocabulary:
+        """Every symbol that was counted ``minimum`` times, in the same order."""
         kept = (symbol for symbol, count in counts.items() if count >= minimum)
         return cls(sorted(kept, key=lambda symbol: (-counts[symbol], symbol)))
 
@@ -39,6 +49,11 @@ class Vocabulary:
 
     def __contains__(self, symbol: str) -> bool:
         return symbol in self._ids
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One id for an element."""
+        return ()
 
     def encode(self, sequence: Sequence[str]) -> NDArray[np.int32]:
         """Ids ``[source]`` of the symbols; the unknown id for those never collected."""
@@ -52,13 +67,16 @@ class Vocabulary:
         return {"symbols": list(self.symbols)}
 
 
-class VectorScale:
+class VectorScale(Field):
     """Standardises vectors by the mean and deviation of each of their numbers in training.
 
     Args:
         mean: one value per number of a vector.
         deviation: the same; 1 where a number never varies.
     """
+
+    reads = "vectors"
+    dtype = "float32"
 
     def __init__(self, mean: Sequence[float], deviation: Sequence[float]) -> None:
         self.mean = np.asarray(mean, dtype=np.float64)
@@ -74,6 +92,11 @@ class VectorScale:
 
     def __len__(self) -> int:
         return len(self.mean)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The width of a vector."""
+        return (len(self),)
 
     def encode(self, sequence: Sequence[Sequence[float]]) -> NDArray[np.float32]:
         """Standardised vectors ``[source, width]``.

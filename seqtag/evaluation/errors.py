@@ -46,7 +46,7 @@ class Confusion:
 
     def most_frequent(self, limit: int) -> list[tuple[str, str, int]]:
         """Gold, predicted and count of the most frequent errors, by count and then by name."""
-        return _most_frequent(self._named(), limit)
+        return most_frequent(self._named(), limit)
 
     def _named(self) -> dict[tuple[str, str], int]:
         return {
@@ -80,7 +80,7 @@ class SpanConfusion:
 
         None stands for no span with the same begin and end.
         """
-        return _most_frequent(self._spans, limit)
+        return most_frequent(self._spans, limit)
 
 
 def _marginals(pairs: Iterable[tuple[tuple[str | None, str | None], int]]) -> dict[str, Counts]:
@@ -100,9 +100,10 @@ def _marginals(pairs: Iterable[tuple[tuple[str | None, str | None], int]]) -> di
     }
 
 
-def _most_frequent(
+def most_frequent(
     counts: Mapping[tuple[Name, Name], int], limit: int
 ) -> list[tuple[Name, Name, int]]:
+    """Gold, predicted and how often, where the two differ; the most frequent first."""
     errors = [
         (gold, predicted, count) for (gold, predicted), count in counts.items() if gold != predicted
     ]

@@ -28,7 +28,7 @@ class Accuracy(Metric):
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
         """True for labels of any kind."""
-        return bool(spec.labels)
+        return bool(spec.labels) and not spec.sequence
 
     @property
     def size(self) -> int:
@@ -62,7 +62,7 @@ class MacroF1(Metric):
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
         """True for labels of any kind."""
-        return bool(spec.labels)
+        return bool(spec.labels) and not spec.sequence
 
     @property
     def size(self) -> int:

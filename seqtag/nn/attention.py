@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,43 @@ from torch.nn import functional
 from seqtag.nn.padding import zero_padding
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import Scorer
+
+
+@dataclass
+class Memory:
+    """Projected keys and values that later queries may attend to.
+
+    Attributes:
+        keys: ``[batch, kv_heads, key, head_dim]``, positions not yet written in.
+        values: ``[batch, kv_heads, key, value_head_dim]``.
+        valid: bool ``[batch, key]``, True at real elements; None where all are.
+        positions: ``[batch, key]`` or ``[1, key]``; None for 0, 1, 2, ...
+    """
+
+    keys: Tensor
+    values: Tensor
+    valid: Tensor | None = None
+    positions: Tensor | None = None
+
+    def extend(self, other: Memory) -> Memory:
+        """This memory and, behind it, another one of real elements in order."""
+        assert self.valid is None, "behind padding nothing is in order"
+        assert self.positions is None
+        return Memory(
+            keys=torch.cat((self.keys, other.keys), dim=2),
+            values=torch.cat((self.values, other.values), dim=2),
+        )
+
+    def select(self, rows: Tensor) -> Memory:
+        """The memory of these rows ``[n]``, in their order."""
+        return Memory(
+            keys=self.keys[rows],
+            values=self.values[rows],
+            valid=None if self.valid is None else self.valid[rows],
+            positions=None
+            if self.positions is None or len(self.positions) == 1
+            else self.positions[rows],
+        )
 
 
 class Attention(nn.Module):
@@ -102,6 +140,18 @@ class Attention(nn.Module):
         Returns:
             ``[batch, query, output_dim]``.
         """
+        memory = self.remember(key, value, valid=valid, positions=key_positions)
+        return self.attend(query, memory, mask=mask, causal=causal, query_positions=query_positions)
+
+    def remember(
+        self,
+        key: Tensor,
+        value: Tensor,
+        *,
+        valid: Tensor | None = None,
+        positions: Tensor | None = None,
+    ) -> Memory:
+        """Keys and values projected once, for any number of ``attend``; see ``forward``."""
         if valid is None and key.shape[1] == 0:
             valid = key.new_ones(key.shape[:2], dtype=torch.bool)  # nothing to attend to at all
         if valid is not None:
@@ -109,12 +159,27 @@ class Attention(nn.Module):
             same = value is key
             key = zero_padding(key, valid)
             value = key if same else zero_padding(value, valid)
-        at_query = _indices(query) if query_positions is None else query_positions
-        at_key = _indices(key) if key_positions is None else key_positions
+        return Memory(
+            keys=_heads(self.key(key), self.num_kv_heads),
+            values=_heads(self.value(value), self.num_kv_heads),
+            valid=valid,
+            positions=positions,
+        )
 
+    def attend(
+        self,
+        query: Tensor,
+        memory: Memory,
+        *,
+        mask: Tensor | None = None,
+        causal: bool = False,
+        query_positions: Tensor | None = None,
+    ) -> Tensor:
+        """What each query gathers from a memory; see ``forward``."""
+        keys, values, valid = memory.keys, memory.values, memory.valid
+        at_query = _indices(query.shape[1], query) if query_positions is None else query_positions
+        at_key = _indices(keys.shape[2], keys) if memory.positions is None else memory.positions
         queries = _heads(self.query(query), self.num_heads)
-        keys = _heads(self.key(key), self.num_kv_heads)
-        values = _heads(self.value(value), self.num_kv_heads)
         queries, keys = self.position.rotate(queries, keys, at_query, at_key)
         # Copied to every query head here, since few fused kernels share heads under a mask.
         share = self.num_heads // self.num_kv_heads
@@ -126,7 +191,7 @@ class Attention(nn.Module):
         if self.record is None and not self.position.offsets_values:
             dot = self.scorer.as_dot_product(queries, keys)
         # Kernels know one causal mask, that of elements in order, and only without another mask.
-        in_order = query_positions is None and key_positions is None
+        in_order = query_positions is None and memory.positions is None
         kernel_causal = causal and in_order and dot is not None and allowed is None and bias is None
         if causal and not kernel_causal:
             past = at_key[:, None, None, :] <= at_query[:, None, :, None]
@@ -185,9 +250,9 @@ class Attention(nn.Module):
         return output
 
 
-def _indices(x: Tensor) -> Tensor:
-    """Positions ``[1, n]`` of elements ``[batch, n, dim]`` that come in order."""
-    return torch.arange(x.shape[1], device=x.device).unsqueeze(0)
+def _indices(count: int, like: Tensor) -> Tensor:
+    """Positions ``[1, count]`` of elements that come in order, where ``like`` is."""
+    return torch.arange(count, device=like.device).unsqueeze(0)
 
 
 def _heads(x: Tensor, heads: int) -> Tensor:

@@ -3,36 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sized
+from collections.abc import Callable, Mapping, Sized
 
 import torch
 from torch import Tensor, nn
 
-from seqtag.batch import Layout
+from seqtag.batch import PADDING, UNKNOWN, VECTORS, WORD, Layout
+from seqtag.nn.linear import unit_linear
 from seqtag.nn.padding import zero_padding
-
-WORD = "word"
-VECTORS = "vectors"
-PADDING, UNKNOWN = 0, 1
-"""Ids of no symbol, and of a symbol that training has not seen."""
+from seqtag.nn.spelling import SpellingEmbedding
 
 
 class InputEmbedding(nn.Module):
-    """The sum of what is known of each element: a learnt vector of its symbol, its own vector.
+    """The sum of what is known of each element: a vector of its symbol, its spelling, its own.
 
-    Every field starts at unit variance, and so does their sum: that is the scale of a sinusoidal
-    position, and the one that linear layers expect.
+    The sum starts at unit variance, whatever it is of: that is the scale of a sinusoidal position,
+    and the one that linear layers expect.
 
     Args:
         vocabularies: by field, what has its size: ``word``, the number of symbols (id 0 padding, 1
-            unknown); ``vectors``, the width of the vectors.
+            unknown); ``vectors``, the width of the vectors; any other, what its part in
+            ``spelling`` must know.
         dim: width of the elements that come out.
         dropout: share of the numbers set to zero in training.
         word_dropout: share of the symbols read as unknown in training, which is what trains the
-            vector of the unknown.
+            vector of the unknown; their spelling stays to be seen.
+        spelling: by field, what makes vectors of it, given its vocabulary and ``dim``. Fields
+            that ``vocabularies`` lacks are left out: not every symbol is a word.
 
     Raises:
-        ValueError: ``vocabularies`` is empty or has another field.
+        ValueError: ``vocabularies`` has neither symbols nor vectors, or a field that nothing here
+            embeds.
 
     Attributes:
         output_dim: ``dim``.
@@ -45,11 +46,13 @@ class InputEmbedding(nn.Module):
         dim: int,
         dropout: float,
         word_dropout: float,
+        spelling: Mapping[str, Callable[..., SpellingEmbedding]],
     ) -> None:
         super().__init__()
-        if not vocabularies or not vocabularies.keys() <= {WORD, VECTORS}:
+        known = (WORD, VECTORS, *spelling)
+        if not {WORD, VECTORS} & vocabularies.keys() or not vocabularies.keys() <= set(known):
             raise ValueError(
-                f"an embedding is made of {WORD} and/or {VECTORS}, "
+                f"this embedding is made of {WORD} or {VECTORS}, with any of {', '.join(known)}; "
                 f"not of {', '.join(vocabularies) or 'nothing'}"
             )
         self.output_dim = dim
@@ -61,13 +64,22 @@ class InputEmbedding(nn.Module):
         self.vectors = (
             unit_linear(len(vocabularies[VECTORS]), dim) if VECTORS in vocabularies else None
         )
+        parts = {
+            name: part(vocabularies[name], dim=dim)
+            for name, part in spelling.items()
+            if name in vocabularies
+        }
+        self.spelling = nn.ModuleDict(parts)
+        variances = [part.start_variance for part in parts.values()]
+        variances += [1.0 for part in (self.word, self.vectors) if part is not None]
+        self.scale = sum(variances) ** -0.5
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, inputs: dict[str, Tensor], layout: Layout) -> Tensor:
         """Vectors of the elements.
 
         Args:
-            inputs: by field, ``word [batch, source]`` and/or ``vectors [batch, source, width]``.
+            inputs: by field, ``word [batch, source]``, any other ``[batch, source, width]``.
             layout: which elements are real.
 
         Returns:
@@ -75,11 +87,13 @@ class InputEmbedding(nn.Module):
         """
         parts: list[Tensor] = []
         if self.word is not None:
-            parts.append(self.word(inputs[WORD]))
+            parts.append(self.word(inputs[WORD].masked_fill(~layout.valid, PADDING)))
         if self.vectors is not None:
             # Before the map as well as after: NaN at padding would reach the gradient of weights.
             parts.append(self.vectors(zero_padding(inputs[VECTORS], layout.valid)))
-        total = sum(parts[1:], parts[0]) * len(parts) ** -0.5
+        for name, part in self.spelling.items():
+            parts.append(part(inputs[name], layout.valid))
+        total = sum(parts[1:], parts[0]) * self.scale
         return zero_padding(self.dropout(total), layout.valid)
 
 
@@ -112,11 +126,3 @@ class SymbolEmbedding(nn.Module):
             symbols = symbols.masked_fill(hidden, UNKNOWN)
         vectors: Tensor = self.table(symbols)
         return vectors * self.scale
-
-
-def unit_linear(width: int, dim: int) -> nn.Linear:
-    """A linear map that takes vectors of unit variance to vectors of unit variance."""
-    linear = nn.Linear(width, dim)
-    nn.init.normal_(linear.weight, std=width**-0.5)
-    nn.init.zeros_(linear.bias)
-    return linear

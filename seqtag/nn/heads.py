@@ -9,9 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqtag.batch import Batch, Layout, Prediction, Target, TargetSpec
+from seqtag.batch import END, Batch, Layout, Prediction, Target, TargetSpec
+from seqtag.nn.decoders.decoder import Decoder
 from seqtag.nn.padding import zero_padding
 from seqtag.nn.pooling import Pooling
+from seqtag.nn.search import GreedySearch
 
 
 class Head(nn.Module, ABC):
@@ -101,24 +103,16 @@ class LabelHead(Head):
         label_smoothing: float,
     ) -> None:
         super().__init__()
-        self.labels = len(target.labels)
+        if target.sequence or not target.labels:
+            raise ValueError("this head gives labels, and the task's targets are none")
         self.label_smoothing = label_smoothing
-        self.readout = Readout(input_dim, width=self.labels, pooling=pooling, dropout=dropout)
+        self.readout = Readout(input_dim, width=target.classes, pooling=pooling, dropout=dropout)
 
     def loss(self, states: Tensor, batch: Batch) -> Tensor:
         """Mean cross entropy over gold labels that training has seen; see ``Head.loss``."""
         target = _gold(batch)
         logits = self.readout(states, batch.layout)
-        known = target.present & (target.value < self.labels)
-        loss = functional.cross_entropy(
-            logits.flatten(0, -2),  # [batch * source, labels] or [batch, labels]
-            target.value.where(known, 0).flatten(),
-            label_smoothing=self.label_smoothing,
-            reduction="none",
-        )
-        # Divided here, because the mean over no label at all would be 0/0.
-        total = loss.where(known.flatten(), 0).sum()
-        return total / known.sum().clamp(min=1)
+        return _cross_entropy(logits, target, self.label_smoothing)
 
     def predict(self, states: Tensor, batch: Batch) -> Prediction:
         """The most probable label, and the probability of each; see ``Head.predict``."""
@@ -167,6 +161,68 @@ class NumberHead(Head):
         """Numbers in the target's own units; see ``Head.predict``."""
         standard = self.readout(states, batch.layout)
         return Prediction(value=standard * self.deviation + self.mean)
+
+
+class Seq2SeqHead(Head):
+    """A new sequence: a decoder reads the encoded input, a search makes an output of its scores.
+
+    Args:
+        input_dim: width of the elements.
+        target: what training taught about the target's symbols.
+        decoder: builds the decoder, ``decoder(input_dim, classes=)``.
+        search: finds outputs.
+        label_smoothing: share of the gold probability spread over all symbols.
+
+    Raises:
+        ValueError: the targets are no sequences.
+    """
+
+    def __init__(
+        self,
+        input_dim: int,
+        *,
+        target: TargetSpec,
+        decoder: Callable[..., Decoder],
+        search: GreedySearch,
+        label_smoothing: float,
+    ) -> None:
+        super().__init__()
+        if not target.sequence:
+            raise ValueError("this head makes sequences, and the task's targets are none")
+        self.decoder = decoder(input_dim, classes=target.classes)
+        self.search = search
+        self.label_smoothing = label_smoothing
+        self.classes = target.classes
+
+    def loss(self, states: Tensor, batch: Batch) -> Tensor:
+        """Mean cross entropy of each symbol and of the end, after the gold ones before it.
+
+        Symbols that training has not seen are in no loss, and are read as ``END``.
+        """
+        target = _gold(batch)
+        before = functional.pad(target.value[:, :-1], (1, 0), value=END)
+        known = before.where(before < self.classes, END)
+        logits = self.decoder(known, states, batch.layout)
+        return _cross_entropy(logits, target, self.label_smoothing)
+
+    def predict(self, states: Tensor, batch: Batch) -> Prediction:
+        """The sequence that the search finds, and its probability; see ``Head.predict``."""
+        found = self.search.search(self.decoder, states, batch.layout)
+        return Prediction(value=found.symbols, probabilities=found.log_probability.exp())
+
+
+def _cross_entropy(logits: Tensor, target: Target, label_smoothing: float) -> Tensor:
+    """The mean over gold labels that training has seen; ``logits [..., classes]``."""
+    known = target.present & (target.value < logits.shape[-1])
+    loss = functional.cross_entropy(
+        logits.flatten(0, -2),  # [batch * source, classes] or [batch, classes]
+        target.value.where(known, 0).flatten(),
+        label_smoothing=label_smoothing,
+        reduction="none",
+    )
+    # Divided here, because the mean over no label at all would be 0/0.
+    total = loss.where(known.flatten(), 0).sum()
+    return total / known.sum().clamp(min=1)
 
 
 def _gold(batch: Batch) -> Target:

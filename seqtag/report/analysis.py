@@ -5,23 +5,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from seqtag.batch import Batch, Prediction, TargetSpec
-from seqtag.data.vocabulary import UNKNOWN
+from seqtag.batch import UNKNOWN, WORD, Batch, Prediction, TargetSpec
 from seqtag.datamodule import DataModule, Split
-from seqtag.evaluation.errors import Confusion, DividedAccuracy, SpanConfusion, worst_rows
+from seqtag.evaluation.errors import Confusion, DividedAccuracy, SpanConfusion, Tally
 from seqtag.evaluation.label_report import LabelReport
 from seqtag.evaluation.schemes import invalid_transitions
+from seqtag.evaluation.sequences import Edits, ExactMatch
 from seqtag.evaluation.spans import SpanF1Strict
 from seqtag.report.tables import print_table, spell
-from seqtag.training.results import ScoredSplit
 
 CONFUSIONS = 10
 
 
 class Analysis(ABC):
     """Counts what can be said of the errors, batch by batch."""
+
+    worst_by: ClassVar[str | None] = None
+    """The metric that ranks the worst rows, where the one that selects tells them only apart as
+    right and wrong."""
 
     @abstractmethod
     def update(self, batch: Batch, prediction: Prediction) -> None:
@@ -67,8 +70,8 @@ class LabelAnalysis(Analysis):
         """See the base class."""
         assert batch.target is not None
         self._confusion.update(prediction.value, batch.target)
-        if self._per_element and "word" in batch.inputs:
-            known = batch.inputs["word"] != UNKNOWN
+        if self._per_element and WORD in batch.inputs:
+            known = batch.inputs[WORD] != UNKNOWN
             self._known.update(prediction.value, batch.target, known)
 
     def content(self) -> dict[str, Any]:
@@ -147,34 +150,67 @@ class SpanAnalysis(Analysis):
         print(f"{content['invalid_transitions']:,}")
 
 
+class SequenceAnalysis(Analysis):
+    """Which symbols are taken for which, left out and put in; and whether unknown input matters.
+
+    Args:
+        spec: of the split, of sequences.
+    """
+
+    worst_by: ClassVar[str | None] = "symbol_error_rate"
+
+    def __init__(self, spec: TargetSpec) -> None:
+        self._edits = Edits((*spec.labels, *spec.unseen))
+        self._exact = ExactMatch(spec)
+        self._inputs = {"known": Tally(), "unknown": Tally()}
+
+    def update(self, batch: Batch, prediction: Prediction) -> None:
+        """See the base class."""
+        assert batch.target is not None
+        self._edits.update(prediction.value, batch.target)
+        if WORD not in batch.inputs:
+            return
+        right, present = self._exact.row_statistics(prediction.value, batch.target).bool().unbind(1)
+        unknown = (batch.inputs[WORD] == UNKNOWN).any(dim=1).cpu()
+        for name, rows in (("known", ~unknown), ("unknown", unknown)):
+            self._inputs[name].correct += int((right & rows).sum())
+            self._inputs[name].total += int((present & rows).sum())
+
+    def content(self) -> dict[str, Any]:
+        """See the base class."""
+        return {
+            "edits": _confusions(self._edits.most_frequent(CONFUSIONS)),
+            "inputs": {
+                name: {"exact_match": tally.accuracy, "count": tally.total}
+                for name, tally in self._inputs.items()
+                if tally.total
+            },
+        }
+
+    def show(self) -> None:
+        """See the base class."""
+        content = self.content()
+        _print_confusions("most frequent edits (-: nothing)", content["edits"])
+        if "unknown" in content["inputs"]:
+            print_table(
+                "inputs whose elements the vocabulary all has, and not all",
+                ["elements", "exact_match", "count"],
+                (
+                    [name, spell(part["exact_match"]), f"{part['count']:,}"]
+                    for name, part in content["inputs"].items()
+                ),
+            )
+
+
 def make_analysis(data: DataModule, split: Split) -> Analysis:
     """The analysis that suits a split's targets."""
+    if split.spec.sequence:
+        return SequenceAnalysis(split.spec)
     if split.spec.scheme is not None:
         return SpanAnalysis(split.spec)
     if split.spec.labels:
         return LabelAnalysis(split.spec, per_element=data.task.per_element)
     return NumberAnalysis()
-
-
-def find_worst(
-    data: DataModule, scored: ScoredSplit, metric: str, limit: int
-) -> list[dict[str, Any]]:
-    """The rows that cost a score most, with where they stand and what they hold."""
-    found = worst_rows(
-        rows=scored.table["row"],
-        statistics=scored.table[metric],
-        metric=data.task.metrics(scored.split.spec)[metric],
-        limit=limit,
-    )
-    return [{**_show(scored.split, w.row), "score": w.score, "cost": w.cost} for w in found]
-
-
-def print_worst(worst: list[dict[str, Any]], score: str) -> None:
-    """Print what ``find_worst`` gives."""
-    if worst:
-        print(f"rows that cost {score} most")
-    for row in worst:
-        print(f"  {spell(row['score'])}  {row['place']}  {row['input']}")
 
 
 def _report(report: LabelReport) -> dict[str, Any]:
@@ -210,9 +246,3 @@ def _print_confusions(title: str, confusions: list[dict[str, Any]]) -> None:
             ["gold", "predicted", "count"],
             ([c["gold"] or "-", c["predicted"] or "-", str(c["count"])] for c in confusions),
         )
-
-
-def _show(split: Split, row: int) -> dict[str, Any]:
-    found = split.rows[row]
-    text = " ".join(found["tokens"]) if "tokens" in found else f"{len(found['vectors'])} vectors"
-    return {"place": split.place(row), "input": text if len(text) <= 60 else text[:57] + "..."}

@@ -24,7 +24,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def print_scores(metrics: Mapping[str, float], floors: Mapping[str, float]) -> None:
-    """Print the scores of each split, beside those of the majority label or the mean."""
+    """Print the scores of each split, beside those of what is most frequent, or the mean."""
     splits = [split for split in SPLITS if any(name.startswith(f"{split}/") for name in metrics)]
     names = [name.partition("/")[2] for name in floors if name.startswith(f"{splits[0]}/")]
     columns = [
@@ -42,7 +42,7 @@ def print_scores(metrics: Mapping[str, float], floors: Mapping[str, float]) -> N
         ]
         for name in names
     ]
-    print_table("scores (floor: the majority label, or the mean)", columns, rows)
+    print_table("scores (floor: the most frequent label or symbols, or the mean)", columns, rows)
 
 
 def spell(value: float | None) -> str:

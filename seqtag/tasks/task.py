@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from seqtag.batch import Output, Prediction, Row, Target, TargetSpec
 from seqtag.configuration import build
 from seqtag.data.inputs import stack
+from seqtag.data.source import build_target_tokenizer
+from seqtag.data.tokenizers import Tokenizer
 from seqtag.evaluation.metrics import Metric
 
 Encoded = dict[str, NDArray[Any]]
@@ -26,6 +28,7 @@ class Task(ABC):
         metrics: name to metric, a partial that is called with the target's spec.
         selection: names of metrics in order of preference; the first that applies to the data
             chooses the best epoch.
+        target_tokenizer: splits a target that is one string, and joins one.
     """
 
     per_element: ClassVar[bool]
@@ -38,6 +41,7 @@ class Task(ABC):
         *,
         metrics: Mapping[str, partial[Metric]],
         selection: Sequence[str],
+        target_tokenizer: Tokenizer,
     ) -> None:
         if isinstance(selection, str):
             selection = [selection]
@@ -48,11 +52,17 @@ class Task(ABC):
             )
         self._metrics = dict(metrics)
         self._selection = tuple(selection)
+        self.target_tokenizer = target_tokenizer
 
     @staticmethod
     def from_config(config: Mapping[str, Any]) -> Task:
         """The task of a run's config."""
-        task = build(config["task"], kinds=(Task, Metric), name="task")
+        task = build(
+            config["task"],
+            kinds=(Task, Metric),
+            name="task",
+            target_tokenizer=build_target_tokenizer(config["data"]),
+        )
         assert isinstance(task, Task)
         return task
 

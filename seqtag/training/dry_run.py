@@ -40,6 +40,8 @@ def dry_run(config: Mapping[str, Any]) -> None:
     loss.backward()  # type: ignore[no-untyped-call]
     prediction = model.head.predict(states, batch)
     print(f"batch       {_shapes(batch.inputs)}, {int(batch.layout.lengths_cpu.sum())} elements")
+    if batch.target is not None:
+        print(f"target      {_shape(batch.target.value)}")
     print(f"embedding   {_shape(embedded)}")
     print(f"encoder     {_shape(states)}")
     print(f"prediction  {_shape(prediction.value)}")

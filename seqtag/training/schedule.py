@@ -47,7 +47,10 @@ class Schedule(ABC):
     """A factor for the optimiser's learning rate.
 
     Args:
-        warmup: share of the training in which the factor rises evenly from 0 to 1.
+        warmup: share of the training in which the factor rises to 1.
+
+    Raises:
+        ValueError: a share is none.
     """
 
     def __init__(self, *, warmup: float) -> None:
@@ -58,9 +61,12 @@ class Schedule(ABC):
     def factor(self, progress: float) -> float:
         """The factor at ``progress`` in [0, 1]."""
         if progress < self.warmup:
-            # Never 0: the first step of a run is a step.
-            return max(progress / self.warmup, 0.01)
+            return self.rise(progress / self.warmup)
         return self.decay((progress - self.warmup) / (1 - self.warmup))
+
+    def rise(self, progress: float) -> float:
+        """The factor during the warm-up, ``progress`` counted over it: evenly from 0."""
+        return max(progress, 0.01)  # never 0: the first step of a run is a step
 
     @abstractmethod
     def decay(self, progress: float) -> float:
@@ -107,3 +113,66 @@ class Cosine(Schedule):
     def decay(self, progress: float) -> float:
         """See the base class."""
         return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * progress)) / 2
+
+
+class OneCycle(Schedule):
+    """Rises from ``start`` to 1 and falls to ``floor``, each along half a cosine.
+
+    The learning rate of Smith and Topin 2018, "Super-Convergence", whose own cycle is made of
+    straight lines; the shape is that of ``torch.optim.lr_scheduler.OneCycleLR``, which also turns
+    the momentum the other way.
+
+    Args:
+        warmup: share of the training in which the factor rises, more than 0.
+        start: the factor at the beginning, more than 0.
+        floor: the factor at the end.
+
+    Raises:
+        ValueError: one of them is not as said, or lies outside 0 to 1.
+    """
+
+    def __init__(self, *, warmup: float, start: float, floor: float) -> None:
+        super().__init__(warmup=warmup)
+        _check_rises(warmup)
+        if not 0 < start <= 1:
+            raise ValueError(f"scheduler.start is {start}; it must lie in (0, 1]")
+        if not 0 <= floor <= 1:
+            raise ValueError(f"scheduler.floor is {floor}; it must lie in [0, 1]")
+        self.start, self.floor = start, floor
+
+    def rise(self, progress: float) -> float:
+        """See the base class."""
+        return self.start + (1 - self.start) * (1 - math.cos(math.pi * progress)) / 2
+
+    def decay(self, progress: float) -> float:
+        """See the base class."""
+        return self.floor + (1 - self.floor) * (1 + math.cos(math.pi * progress)) / 2
+
+
+class InverseSquareRoot(Schedule):
+    """Falls with the square root of the progress (Vaswani et al. 2017, equation 3).
+
+    The factor is ``sqrt(warmup / progress)``, so that the paper's rate, which counts steps, is this
+    one wherever the training ends: 4 times the warm-up halves it.
+
+    Args:
+        warmup: share of the training in which the factor rises evenly, more than 0.
+
+    Raises:
+        ValueError: ``warmup`` is not between 0 and 1.
+    """
+
+    def __init__(self, *, warmup: float) -> None:
+        super().__init__(warmup=warmup)
+        _check_rises(warmup)
+
+    def decay(self, progress: float) -> float:
+        """See the base class."""
+        return math.sqrt(self.warmup / (self.warmup + progress * (1 - self.warmup)))
+
+
+def _check_rises(warmup: float) -> None:
+    if warmup == 0:
+        raise ValueError(
+            "scheduler.warmup is 0; this schedule begins with a rise, so it must be more"
+        )

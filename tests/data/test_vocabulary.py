@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seqtag.data import vocabulary
+from seqtag.batch import UNKNOWN
 from seqtag.data.vocabulary import Moments, VectorScale, Vocabulary
-from seqtag.nn import embeddings
 
 
 class TestVocabulary:
@@ -44,8 +43,10 @@ class TestVocabulary:
         found = Vocabulary(["b", "a"])
         assert Vocabulary(**json.loads(json.dumps(found.state()))).symbols == ("b", "a")
 
-    def test_model_and_data_agree_on_the_special_ids(self) -> None:
-        assert (vocabulary.PADDING, vocabulary.UNKNOWN) == (embeddings.PADDING, embeddings.UNKNOWN)
+    def test_symbols_may_have_been_counted_before(self) -> None:
+        found = Vocabulary.of_counts({"a": 1, "c": 3, "b": 3}, minimum=2)
+        assert found.symbols == ("b", "c")
+        assert found.encode(["a", "b"]).tolist() == [UNKNOWN, UNKNOWN + 1]
 
 
 class TestMoments:

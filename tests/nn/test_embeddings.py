@@ -1,17 +1,34 @@
+from functools import partial
+
 import pytest
 import torch
 
 from seqtag.batch import Layout
 from seqtag.nn.embeddings import InputEmbedding
+from seqtag.nn.spelling import AffixEmbedding, CharacterCNN
 
 WORDS = range(50)
 LAYOUT = Layout.of(torch.tensor([3, 1]))
 IDS = torch.tensor([[4, 1, 7], [4, 0, 0]])
+SPELLING = {
+    "affixes": partial(AffixEmbedding, buckets=100, width=4, prefixes=1, suffixes=1, dropout=0.0),
+    "characters": partial(CharacterCNN, character_dim=8, kernels=[3], filters=40),
+}
+SPELT = {"word": WORDS, "affixes": range(4), "characters": range(20)}
 
 
 def build(vocabularies, *, dropout: float = 0.0, word_dropout: float = 0.0) -> InputEmbedding:
     torch.manual_seed(0)
-    return InputEmbedding(vocabularies, dim=32, dropout=dropout, word_dropout=word_dropout)
+    return InputEmbedding(
+        vocabularies, dim=32, dropout=dropout, word_dropout=word_dropout, spelling=SPELLING
+    )
+
+
+def spelt(ids: torch.Tensor) -> dict[str, torch.Tensor]:
+    """Inputs whose words are spelt as their ids say."""
+    columns = torch.arange(4)
+    affixes = ids.unsqueeze(-1) * 4 + columns
+    return {"word": ids, "affixes": affixes, "characters": affixes % 20}
 
 
 def test_equal_words_have_equal_vectors_and_padding_has_zeros() -> None:
@@ -31,11 +48,31 @@ def test_fields_are_summed() -> None:
     torch.testing.assert_close(whole[LAYOUT.valid], parts[LAYOUT.valid] / 2**0.5)
 
 
-@pytest.mark.parametrize("vocabularies", [("word",), ("vectors",), ("word", "vectors")])
+@pytest.mark.parametrize(
+    "vocabularies",
+    [
+        ("word",),
+        ("vectors",),
+        ("word", "vectors"),
+        ("word", "affixes"),
+        ("word", "characters"),
+        ("word", "affixes", "characters"),
+    ],
+)
 def test_starts_at_unit_variance(vocabularies) -> None:
-    sizes = {"word": range(2_000), "vectors": range(40)}
+    sizes = {
+        "word": range(2_000),
+        "vectors": range(40),
+        "affixes": range(4),
+        "characters": range(60),
+    }
     embedding = build({name: sizes[name] for name in vocabularies})
-    inputs = {"word": torch.randint(2, 2_000, (20, 50)), "vectors": torch.randn(20, 50, 40)}
+    inputs = {
+        "word": torch.randint(2, 2_000, (20, 50)),
+        "vectors": torch.randn(20, 50, 40),
+        "affixes": torch.randint(0, 2**31, (20, 50, 4)),
+        "characters": torch.randint(2, 60, (20, 50, 7)),
+    }
     vectors = embedding(inputs, Layout.of(torch.full((20,), 50)))
     torch.testing.assert_close(vectors.std(), torch.tensor(1.0), atol=0.1, rtol=0)
 
@@ -53,6 +90,24 @@ def test_vectors_at_padding_are_never_read(poison: float) -> None:
     torch.testing.assert_close(gradient, x[LAYOUT.valid].sum(dim=0).expand(32, 5))
 
 
+@pytest.mark.parametrize("poison", [99, -1, 2**31])
+def test_symbols_and_spelling_at_padding_are_never_read(poison: int) -> None:
+    embedding = build(SPELT).eval()
+    torch.nn.init.normal_(embedding.spelling["affixes"].table.weight)
+    inputs = spelt(IDS)
+    clean = embedding(inputs, LAYOUT)
+    for values in inputs.values():
+        values[1, 1:] = poison
+    torch.testing.assert_close(embedding(inputs, LAYOUT), clean, rtol=0, atol=0)
+    assert clean[1, 1:].count_nonzero() == 0
+
+
+def test_fields_that_the_data_has_not_are_left_out() -> None:
+    assert list(build({"word": WORDS}).spelling) == []
+    assert list(build({"vectors": WORDS}).spelling) == []
+    assert list(build(SPELT).spelling) == ["affixes", "characters"]
+
+
 def test_padding_takes_no_gradient() -> None:
     embedding = build({"word": WORDS})
     embedding({"word": IDS}, LAYOUT).sum().backward()
@@ -67,6 +122,19 @@ def test_word_dropout_reads_words_as_unknown_in_training_only() -> None:
     embedding.eval()
     assert hidden.equal(embedding({"word": unknown}, LAYOUT))
     assert not hidden.equal(embedding({"word": IDS}, LAYOUT))
+
+
+def test_word_dropout_leaves_the_spelling_to_be_seen() -> None:
+    embedding = build(SPELT, word_dropout=1.0)
+    torch.nn.init.normal_(embedding.spelling["affixes"].table.weight)
+    hidden = embedding(spelt(IDS), LAYOUT)
+    embedding.eval()
+    unknown = torch.where(LAYOUT.valid, 1, 0)
+    assert hidden.equal(embedding({**spelt(IDS), "word": unknown}, LAYOUT))
+    assert not hidden[0, 0].allclose(hidden[0, 2])
+    for name in ("affixes", "characters"):
+        other = {**spelt(IDS), "word": unknown, name: spelt(IDS + 1)[name]}
+        assert not hidden.allclose(embedding(other, LAYOUT))
 
 
 def test_word_dropout_hides_the_share_it_says() -> None:
@@ -88,5 +156,7 @@ def test_dropout_acts_in_training_only() -> None:
 def test_nothing_to_embed_is_refused() -> None:
     with pytest.raises(ValueError, match="not of nothing"):
         build({})
-    with pytest.raises(ValueError, match="not of word, colour"):
+    with pytest.raises(ValueError, match="not of affixes"):
+        build({"affixes": range(4)})
+    with pytest.raises(ValueError, match=r"any of word, vectors, affixes, .*not of word, colour"):
         build({"word": WORDS, "colour": range(3)})

@@ -6,9 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from seqtag.batch import Batch, Layout, Target, TargetSpec
-from seqtag.nn.heads import Head, LabelHead, NumberHead
+from seqtag.batch import END, Batch, Layout, Target, TargetSpec
+from seqtag.nn.decoders.decoder import Decoder
+from seqtag.nn.heads import Head, LabelHead, NumberHead, Seq2SeqHead
 from seqtag.nn.pooling import MeanPooling
+from seqtag.nn.search import GreedySearch
 
 LABELS = TargetSpec(labels=("a", "b"), counts=(1, 1))
 NUMBERS = TargetSpec(mean=(10.0, -1.0), deviation=(4.0, 0.5))
@@ -153,3 +155,75 @@ def test_standard_units_are_part_of_the_weights_kept() -> None:
     kept = number_head(ROW).state_dict()
     assert kept["mean"].tolist() == [10.0, -1.0]
     assert kept["deviation"].tolist() == [4.0, 0.5]
+
+
+SYMBOLS = TargetSpec(labels=("a", "b"), counts=(1, 1), unseen=("new",), sequence=True)
+
+
+class Next(Decoder):
+    """After the end comes a, after a comes b, after b the end, each with a score of 1 against 0."""
+
+    def __init__(self, memory_dim: int, *, classes: int) -> None:
+        super().__init__()
+        self.scores = torch.nn.Parameter(torch.eye(classes).roll(1, dims=1))
+
+    def forward(self, target_in, memory, layout):
+        return self.scores[target_in]
+
+    def start(self, memory, layout):
+        return Next(1, classes=1)
+
+    def select(self, rows):
+        return self
+
+    def step(self, symbols, state):
+        return self.scores[symbols], state
+
+
+def sequence_head(label_smoothing: float = 0.0) -> Seq2SeqHead:
+    search = GreedySearch(max_length=9, length_factor=1.0, length_extra=0)
+    return Seq2SeqHead(
+        5, target=SYMBOLS, decoder=Next, search=search, label_smoothing=label_smoothing
+    )
+
+
+EXPECTED = -math.log(math.e / (math.e + 2))
+"""Loss of a symbol that the decoder scores 1, against two that it scores 0."""
+
+
+def test_sequence_loss_is_the_mean_over_symbols_and_ends() -> None:
+    # a b END is all as expected; b END has two surprises: b after END, END after b is expected.
+    given = batch([[1, 2, END], [2, END, 0]], [[True, True, True], [True, True, False]])
+    assert sequence_head().loss(STATES, given).item() == pytest.approx(EXPECTED + 1 / 5)
+
+
+def test_symbols_unseen_in_training_are_in_no_loss_and_do_not_break_the_next() -> None:
+    given = batch([[3, 1, END]], [[True, True, True]])
+    # The one after it is scored as if the sequence began there: a as expected, then a surprise.
+    assert sequence_head().loss(STATES, given).item() == pytest.approx(EXPECTED + 1 / 2)
+
+
+def test_a_batch_without_a_target_sequence_has_no_loss_and_no_gradient() -> None:
+    loss = sequence_head().loss(STATES, batch([[0], [0]], [[False], [False]]))
+    assert loss.item() == 0
+    loss.backward()
+
+
+def test_a_sequence_is_found_with_its_probability() -> None:
+    prediction = sequence_head().predict(STATES, batch())
+    assert prediction.value.tolist() == [[1, 2, END]] * 2
+    assert prediction.probabilities.tolist() == pytest.approx([math.exp(-3 * EXPECTED)] * 2)
+
+
+def test_heads_refuse_targets_of_another_kind() -> None:
+    with pytest.raises(ValueError, match="sequences"):
+        Seq2SeqHead(
+            5,
+            target=LABELS,
+            decoder=Next,
+            search=GreedySearch(max_length=1, length_factor=1.0, length_extra=0),
+            label_smoothing=0.0,
+        )
+    for target in (SYMBOLS, NUMBERS):
+        with pytest.raises(ValueError, match="labels"):
+            LabelHead(5, target=target, pooling=None, dropout=0.0, label_smoothing=0.0)

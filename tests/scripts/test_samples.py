@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -17,7 +18,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 DATA, SCRIPTS = ROOT / "data", ROOT / "scripts"
 SPLITS = ("train", "dev", "test")
-ENDINGS = {"pos": "conllu", "purchase": "conll", "digits": "jsonl", "hydrophilic": "csv"}
+ENDINGS = {
+    "pos": "conllu",
+    "purchase": "conll",
+    "digits": "jsonl",
+    "hydrophilic": "csv",
+    "pronounce": "tsv",
+}
 WRITERS = {"pos": "as_conllu", "purchase": "as_columns", "digits": "as_jsonl"}
 NEEDS_NOTHING_ELSE = ("pos", "purchase")
 
@@ -35,9 +42,11 @@ def script(sample: str) -> ModuleType:
 
 @cache
 def drawn(sample: str) -> dict[str, list]:
-    """What the script draws; the solubilities, which need their source, come from the files."""
+    """What the script draws; what needs a source that is not here comes from the files."""
     if sample == "digits":
         pytest.importorskip("sklearn")
+    if sample == "pronounce":
+        return {split: read_pronounced(DATA / sample / f"{split}.tsv") for split in SPLITS}
     if sample == "hydrophilic":
         return {split: read_csv(DATA / sample / f"{split}.csv") for split in SPLITS}
     return script(sample).draw_splits()
@@ -61,6 +70,13 @@ def stated(sample: str) -> dict[str, float]:
 def read_csv(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as stream:
         return list(csv.DictReader(stream))
+
+
+def read_pronounced(path: Path) -> list[tuple[str, tuple[str, ...]]]:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [
+        (word, tuple(symbols.split())) for word, symbols in (line.split("\t") for line in lines)
+    ]
 
 
 def blocks(path: Path) -> list[list[str]]:
@@ -106,6 +122,7 @@ def test_splits_share_no_input(sample: str) -> None:
         "purchase": lambda session: " ".join(event for event, _ in session),
         "digits": lambda digit: str(digit["rows"]),
         "hydrophilic": lambda row: row["smiles"],
+        "pronounce": lambda row: row[0],
     }[sample]
     train, dev, test = ({inputs(row) for row in drawn(sample)[split]} for split in SPLITS)
     assert not train & dev
@@ -243,3 +260,133 @@ def test_a_digit_is_eight_rows_of_eight_brightnesses() -> None:
             assert image["digit"] in list("0123456789")
             assert [len(row) for row in image["rows"]] == [8] * 8
             assert all(0 <= pixel <= 16 for row in image["rows"] for pixel in row)
+
+
+def test_pronounced_words_are_plain_and_in_the_part_of_their_family() -> None:
+    families = {split: set() for split in SPLITS}
+    for split, rows in drawn("pronounce").items():
+        words = [word for word, _ in rows]
+        assert words == sorted(set(words))
+        for word, symbols in rows:
+            assert re.fullmatch("[a-z]{3,12}", word)
+            assert all(re.fullmatch("[A-Z]{1,2}", symbol) for symbol in symbols)
+            assert script("pronounce").split_of(word) == split
+            families[split].add(script("pronounce").family_of(word))
+        text = (DATA / "pronounce" / f"{split}.tsv").read_text(encoding="utf-8")
+        assert script("pronounce").as_tsv(rows) == text
+    assert not families["train"] & (families["dev"] | families["test"])
+
+
+@pytest.mark.parametrize(
+    ("family", "words"),
+    [
+        ("conne", ["connect", "connected", "connection", "connections", "connector"]),
+        ("wed", ["wed", "wedding", "weds", "wedded"]),
+        ("vot", ["vote", "voter", "voting", "votes"]),
+        ("lik", ["like", "likely"]),
+        ("see", ["see", "seed"]),
+        ("all", ["all"]),
+    ],
+)
+def test_an_ending_does_not_part_a_family(family: str, words: list[str]) -> None:
+    assert {script("pronounce").family_of(word) for word in words} == {family}
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """The four files that choose and pronounce, with one word for each rule."""
+    make = script("pronounce")
+    (tmp_path / make.PRONUNCIATIONS).write_text(
+        "berlin B ER0 L IH1 N\ncat K AE1 T # animal\ncats K AE1 T S\ncrook K R UH1 K\n"
+        "curse K ER1 S\nit's IH1 T S\nlive L AY1 V\nlive(2) L IH1 V\nox AA1 K S\n"
+        "rare R EH1 R\nsilent S AY1 L AH0 N T\n"
+    )
+    (tmp_path / make.HEADWORDS).write_text(
+        "11\nBerlin/M\ncat/MS\ncrook/!\ncurse\nit's\nlive/S\nox\nrare/Y\nsilent\nunspoken\n"
+    )
+    (tmp_path / make.FREQUENCIES).write_text(
+        "\ufeffrare 1\nberlin 9\ncat 8\ncats 8\ncrook 8\ncurse 8\nit's 8\nlive 8\nox 8\n"
+        "silent 7\nunspoken 6\n"
+    )
+    (tmp_path / make.UNWANTED).write_text("curse\n")
+    return tmp_path
+
+
+def test_frequent_headwords_with_one_pronunciation_are_chosen(
+    sources: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen() -> dict[str, tuple[str, ...]]:
+        return dict(
+            row for rows in script("pronounce").draw_splits(sources).values() for row in rows
+        )
+
+    cat, silent = ("K", "AE", "T"), ("S", "AY", "L", "AH", "N", "T")
+    assert chosen() == {"cat": cat, "silent": silent, "rare": ("R", "EH", "R")}
+    monkeypatch.setattr(script("pronounce"), "WORDS", 2)
+    assert chosen() == {"cat": cat, "silent": silent}
+
+
+def test_pronounce_script_writes_checks_and_says_what_is_wrong(
+    sources: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    new = sources / "new"
+    monkeypatch.setattr(script("pronounce"), "measure", lambda splits: {"parts": len(splits)})
+    monkeypatch.setattr(sys, "argv", ["make", str(sources), "--output", str(new)])
+    script("pronounce").main()
+    assert json.loads(capsys.readouterr().out) == {"parts": 3}
+    written = "".join((new / f"{split}.tsv").read_text() for split in SPLITS)
+    assert sorted(written.splitlines()) == ["cat\tK AE T", "rare\tR EH R", "silent\tS AY L AH N T"]
+    monkeypatch.setattr(sys, "argv", [*sys.argv, "--check"])
+    script("pronounce").main()
+    (new / "dev.tsv").write_text("cat\tD AO G\n")
+    with pytest.raises(SystemExit, match=re.escape(str(new / "dev.tsv"))):
+        script("pronounce").main()
+    for name, text, message in (
+        (script("pronounce").PRONUNCIATIONS, "cat K AE1 T\ndog\n", "line 2"),
+        (script("pronounce").FREQUENCIES, "cat 8\ndog many\n", "line 2"),
+        (script("pronounce").HEADWORDS, None, "cannot read .*No such file"),
+    ):
+        path = sources / name
+        kept = path.read_bytes()
+        if text is None:
+            path.unlink()
+        else:
+            path.write_text(text)
+        with pytest.raises(SystemExit, match=message):
+            script("pronounce").main()
+        path.write_bytes(kept)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "distance"),
+    [("", "", 0), ("AB", "", 2), ("", "A", 1), ("ABC", "ABD", 1), ("ABCD", "BCDE", 2)],
+)
+def test_an_edit_distance_can_be_counted(first: str, second: str, distance: int) -> None:
+    assert script("pronounce").edit_distance(tuple(first), tuple(second)) == distance
+
+
+def test_letters_are_spelled_out_as_they_sound_most_often() -> None:
+    train = [
+        ("tax", ("T", "AE", "K", "S")),
+        ("cat", ("K", "AE", "T")),
+        ("ate", ("AE", "T")),
+        ("ace", ("AE", "K")),
+        ("tact", ("T", "AE", "K", "T")),
+    ]
+    sounds = script("pronounce").spell_out(train)
+    assert sounds == {"t": ("T",), "a": ("AE",), "x": ("K", "S"), "c": ("K",), "e": ()}
+
+
+@pytest.mark.benchmark
+@pytest.mark.skipif(
+    "SEQTAG_BENCHMARK_DATA" not in os.environ,
+    reason="SEQTAG_BENCHMARK_DATA names the folder of the data sets that are not in the project",
+)
+def test_pronunciations_are_those_of_the_dictionary() -> None:
+    folder = Path(os.environ["SEQTAG_BENCHMARK_DATA"]) / "g2p_cmudict_sample"
+    known = script("pronounce").read_pronunciations(folder / "cmudict.sample1000.txt")
+    ours = dict(row for rows in drawn("pronounce").values() for row in rows)
+    assert len(common := known.keys() & ours.keys()) > 10
+    assert all(known[word] == ours[word] for word in common)

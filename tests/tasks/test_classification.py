@@ -5,10 +5,13 @@ import pytest
 import torch
 
 from seqtag.batch import Prediction, Row, Target
+from seqtag.data.tokenizers import Whitespace
 from seqtag.evaluation.labels import Accuracy
 from seqtag.tasks.classification import Classification
 
-TASK = Classification(metrics={"accuracy": partial(Accuracy)}, selection=["accuracy"])
+TASK = Classification(
+    metrics={"accuracy": partial(Accuracy)}, selection=["accuracy"], target_tokenizer=Whitespace()
+)
 SPEC = TASK.fit(lambda: ["yes", "no", None, "yes"])
 
 

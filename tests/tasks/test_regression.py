@@ -5,11 +5,16 @@ import pytest
 import torch
 
 from seqtag.batch import Prediction, Row, Target, TargetSpec
+from seqtag.data.tokenizers import Whitespace
 from seqtag.evaluation.numbers import RootMeanSquaredError
 from seqtag.tasks.numbers import TARGETS_PER_STEP
 from seqtag.tasks.regression import Regression
 
-TASK = Regression(metrics={"rmse": partial(RootMeanSquaredError)}, selection=["rmse"])
+TASK = Regression(
+    metrics={"rmse": partial(RootMeanSquaredError)},
+    selection=["rmse"],
+    target_tokenizer=Whitespace(),
+)
 ONE = TargetSpec(mean=(2.0,), deviation=(1.0,))
 TWO = TargetSpec(mean=(2.0, 10.0), deviation=(1.0, 1.0))
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from seqtag.batch import Prediction, Row, Target
+from seqtag.data.tokenizers import Whitespace
 from seqtag.evaluation.labels import Accuracy, MacroF1
 from seqtag.evaluation.numbers import RootMeanSquaredError
 from seqtag.evaluation.spans import SpanF1Strict
@@ -12,7 +13,7 @@ from seqtag.tasks.tagging import Labels, Tagging
 
 ROWS: list[Labels] = [["N", "V"], ["N", None, "D"], ["N"]]
 METRICS = {"accuracy": partial(Accuracy), "span_f1": partial(SpanF1Strict)}
-TASK = Tagging(metrics=METRICS, selection=["span_f1", "accuracy"])
+TASK = Tagging(metrics=METRICS, selection=["span_f1", "accuracy"], target_tokenizer=Whitespace())
 SPEC = TASK.fit(lambda: ROWS)
 
 
@@ -134,11 +135,19 @@ class TestMetrics:
         assert TASK.selection(["accuracy", "span_f1"]) == "span_f1"
 
     def test_none_that_is_defined_is_an_error(self) -> None:
-        task = Tagging(metrics={"rmse": partial(RootMeanSquaredError)}, selection=["rmse"])
+        task = Tagging(
+            metrics={"rmse": partial(RootMeanSquaredError)},
+            selection=["rmse"],
+            target_tokenizer=Whitespace(),
+        )
         with pytest.raises(ValueError, match=r"none of task.selection=\['rmse'\] is defined"):
             task.selection(["accuracy"])
 
     @pytest.mark.parametrize("selection", [["f1"], []])
     def test_a_selection_among_other_metrics_is_refused(self, selection: list[str]) -> None:
         with pytest.raises(ValueError, match=r"the task's metrics are \['macro_f1'\]"):
-            Tagging(metrics={"macro_f1": partial(MacroF1)}, selection=selection)
+            Tagging(
+                metrics={"macro_f1": partial(MacroF1)},
+                selection=selection,
+                target_tokenizer=Whitespace(),
+            )

@@ -5,10 +5,15 @@ import pytest
 import torch
 
 from seqtag.batch import Prediction, Row, Target, TargetSpec
+from seqtag.data.tokenizers import Whitespace
 from seqtag.evaluation.numbers import RootMeanSquaredError
 from seqtag.tasks.token_regression import TokenRegression
 
-TASK = TokenRegression(metrics={"rmse": partial(RootMeanSquaredError)}, selection=["rmse"])
+TASK = TokenRegression(
+    metrics={"rmse": partial(RootMeanSquaredError)},
+    selection=["rmse"],
+    target_tokenizer=Whitespace(),
+)
 ONE = TargetSpec(mean=(2.0,), deviation=(1.0,))
 TWO = TargetSpec(mean=(2.0, 10.0), deviation=(1.0, 1.0))
 

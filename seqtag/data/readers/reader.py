@@ -132,7 +132,8 @@ class Reader(ABC):
             ValueError: a list has another length; the message holds no place.
         """
         for value in values:
-            if isinstance(value, list) and len(value) != count:
+            # Without a tokenizer the target is of the sequence, and a list has its own length.
+            if self.target_tokenizer and isinstance(value, list) and len(value) != count:
                 raise ValueError(f"{len(value)} targets for {count} elements")
         if len(values) < 2:
             return next(iter(values), None)

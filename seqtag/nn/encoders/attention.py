@@ -51,13 +51,7 @@ class AttentionEncoder(Encoder):
         scorer: Callable[..., Scorer],
     ) -> None:
         super().__init__()
-        if head_dim is None:
-            if dim % num_heads:
-                raise ValueError(
-                    f"dim ({dim}) must be a multiple of num_heads ({num_heads}), "
-                    "or head_dim be given"
-                )
-            head_dim = dim // num_heads
+        head_dim = head_width(dim, num_heads, head_dim)
         self.output_dim = dim
         self.project = projection(input_dim, dim)
         self.position = position(
@@ -116,16 +110,7 @@ class AttentionLayer(nn.Module):
         self.norm = nn.LayerNorm(dim)
         self.attention = attention
         self.dropout = nn.Dropout(dropout)
-        self.feedforward: nn.Sequential | None = None
-        if feedforward_dim:
-            self.feedforward = nn.Sequential(
-                nn.LayerNorm(dim),
-                nn.Linear(dim, feedforward_dim),
-                nn.GELU(),
-                nn.Dropout(dropout),
-                nn.Linear(feedforward_dim, dim),
-                nn.Dropout(dropout),
-            )
+        self.feedforward = feedforward(dim, feedforward_dim, dropout)
 
     def forward(self, x: Tensor, valid: Tensor | None, positions: Tensor) -> Tensor:
         """One layer.
@@ -149,3 +134,30 @@ class AttentionLayer(nn.Module):
         )
         x = x + self.dropout(attended)
         return x if self.feedforward is None else x + self.feedforward(x)
+
+
+def head_width(dim: int, num_heads: int, head_dim: int | None) -> int:
+    """The width of a head, where it is not given as large as ``dim`` allows.
+
+    Raises:
+        ValueError: it is not given, and ``num_heads`` does not divide ``dim``.
+    """
+    if head_dim is None and dim % num_heads:
+        raise ValueError(
+            f"dim ({dim}) must be a multiple of num_heads ({num_heads}), or head_dim be given"
+        )
+    return dim // num_heads if head_dim is None else head_dim
+
+
+def feedforward(dim: int, hidden: int, dropout: float) -> nn.Sequential | None:
+    """The fully-connected sublayer, its norm before it; None where it has no ``hidden`` width."""
+    if not hidden:
+        return None
+    return nn.Sequential(
+        nn.LayerNorm(dim),
+        nn.Linear(dim, hidden),
+        nn.GELU(),
+        nn.Dropout(dropout),
+        nn.Linear(hidden, dim),
+        nn.Dropout(dropout),
+    )

@@ -74,10 +74,16 @@ def test_each_line_is_an_object(line: str, elements: Any, target: Any, end: str)
 )
 def test_a_bad_line_is_an_error(line: str, message: str) -> None:
     good = '{"text": [], "label": null}\n'
+    reader = jsonl(max_line_bytes=1_000_000, target_tokenizer=Whitespace())
     with pytest.raises(ValueError, match="f:2") as error:
-        read(jsonl(max_line_bytes=1_000_000), (good + line + "\n").encode())
+        read(reader, (good + line + "\n").encode())
     assert str(error.value).startswith(f"f:2: {message}")
     assert str(error.value).count("\n") == 0
+
+
+def test_a_target_of_the_sequence_may_be_a_list_of_its_own_length() -> None:
+    (row,) = read(jsonl(), b'{"text": "a b", "label": ["x"]}\n')
+    assert row["target"] == ["x"]
 
 
 def test_all_vectors_of_a_file_have_one_width() -> None:

@@ -1,0 +1,81 @@
+"""How a decoder's scores become an output."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from seqtag.batch import END, Layout
+from seqtag.nn.decoders.decoder import Decoder
+
+
+class Found(NamedTuple):
+    """Outputs of a batch.
+
+    Attributes:
+        symbols: ids ``[batch, target]``, ``END`` from the end of each output on.
+        log_probability: of each output, its end included where it has one, ``[batch]``.
+    """
+
+    symbols: Tensor
+    log_probability: Tensor
+
+
+class GreedySearch:
+    """Takes the most probable symbol at each step, until that is the end or the limit is reached.
+
+    Args:
+        max_length: most symbols of an output; None makes it a function of the input's length.
+        length_factor: without ``max_length``, symbols for each element of the input ...
+        length_extra: ... and so many more.
+
+    Raises:
+        ValueError: the limit allows no symbol, or is negative.
+    """
+
+    def __init__(self, *, max_length: int | None, length_factor: float, length_extra: int) -> None:
+        if max_length is not None and max_length < 1:
+            raise ValueError(f"search.max_length is {max_length}; it must be at least 1")
+        if length_factor < 0 or length_extra < 0 or length_factor + length_extra == 0:
+            raise ValueError(
+                f"search.length_factor={length_factor} and search.length_extra={length_extra}: "
+                "neither may be negative, nor both be 0"
+            )
+        self.max_length = max_length
+        self.length_factor, self.length_extra = length_factor, length_extra
+
+    def limit(self, length: int) -> int:
+        """Most symbols of the output for an input of so many elements."""
+        if self.max_length is not None:
+            return self.max_length
+        return max(1, int(self.length_factor * length) + self.length_extra)
+
+    def search(self, decoder: Decoder, memory: Tensor, layout: Layout) -> Found:
+        """The output for each row of a batch; each is what the row alone would give.
+
+        Args:
+            decoder: scores the next symbol.
+            memory: the encoded input ``[batch, source, memory_dim]``; anything at padding.
+            layout: which elements of the input are real.
+        """
+        limits = [self.limit(length) for length in layout.lengths_cpu.tolist()]
+        limit = torch.tensor(limits, device=memory.device)
+        rows = torch.arange(len(limits), device=memory.device)  # those not yet at their end
+        found = memory.new_full((len(limits), max(limits, default=0)), END, dtype=torch.int64)
+        log_probability = memory.new_zeros(len(limits), dtype=torch.float32)
+        state = decoder.start(memory, layout)
+        symbols = torch.full_like(rows, END)
+        taken = 0
+        while len(rows):
+            logits, state = decoder.step(symbols, state)
+            best = logits.float().log_softmax(dim=-1).max(dim=-1)
+            symbols = best.indices
+            log_probability[rows] += best.values
+            found[rows, taken] = symbols
+            taken += 1
+            going = ((symbols != END) & (limit[rows] > taken)).nonzero().squeeze(1)
+            if len(going) < len(rows):
+                rows, symbols, state = rows[going], symbols[going], state.select(going)
+        return Found(found[:, :taken], log_probability)

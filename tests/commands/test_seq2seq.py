@@ -1,0 +1,255 @@
+"""New sequences, as a user asks for them: the commands in this process."""
+
+import json
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import seqtag
+from seqtag.commands.front import run_command
+
+WORDS = ["ab", "ba", "aab", "b", "abba", "bb", "bab", "a", "abab", "baa"]
+TINY = [
+    "task=seq2seq",
+    "data=tsv",
+    "data.reader.header=false",
+    "data.input=0",
+    "data.target=1",
+    "data/input_tokenizer=characters",
+    "data.min_frequency=1",
+    *(
+        f"{part}.{key}"
+        for part in ("encoder", "decoder")
+        for key in ("dim=32", "num_heads=2", "dropout=0.0")
+    ),
+    "embedding.dim=32",
+    "embedding.dropout=0.0",
+    "trainer.max_epochs=25",
+    "callbacks=no_early_stopping",
+    "optimizer.lr=0.005",
+    "batching.max_rows=16",
+]
+
+
+def sounds(word: str) -> str:
+    """Every a is AH, every b is B."""
+    return " ".join({"a": "AH", "b": "B"}[letter] for letter in word)
+
+
+def tsv(path: Path, pairs: list[tuple[str, str]]) -> Path:
+    path.write_text("".join(f"{a}\t{b}\n" for a, b in pairs), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("files")
+    pairs = [(word, sounds(word)) for word in WORDS]
+    every = ["".join(letters) for n in range(1, 6) for letters in product("ab", repeat=n)]
+    tsv(folder / "train.tsv", [(word, sounds(word)) for word in every])
+    tsv(folder / "dev.tsv", pairs)
+    tsv(folder / "test.tsv", [*pairs, ("acb", "AH X B"), ("abb", "")])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def words(files: Path) -> list[str]:
+    return [*TINY, *(f"data.{name}={files / name}.tsv" for name in ("train", "dev", "test"))]
+
+
+@pytest.fixture(scope="module")
+def run(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    runs = tmp_path_factory.mktemp("runs")
+    assert run_command("train", [*words, "evaluate_test=true", f"runs={runs}"]) == 0
+    (made,) = (runs / "seq2seq-attention").iterdir()
+    return made
+
+
+Typed = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def typed(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Typed:
+    def run(command: str, *given: str, stdin: str = "") -> tuple[int, str, str]:
+        file = tmp_path / "stdin"
+        file.write_text(stdin, encoding="utf-8")
+        with file.open(encoding="utf-8") as stream:
+            monkeypatch.setattr("sys.stdin", stream)
+            status = run_command(command, list(given))
+        out, err = capfdbinary.readouterr()
+        return status, out.decode(), err.decode()
+
+    return run
+
+
+def test_a_sequence_is_learnt_and_scored_by_what_the_search_finds(run: Path) -> None:
+    metrics = json.loads((run / "metrics.json").read_text())
+    assert metrics["dev/word_error_rate"] == 0
+    # Of eleven test words with a target (one is missing) ten are known, and one has a new sound.
+    assert metrics["test/exact_match"] == pytest.approx(10 / 11)
+    assert metrics["test/word_error_rate"] == pytest.approx(1 / 11)
+    assert 0 < metrics["test/symbol_error_rate"] < 0.2
+    assert metrics["floor/dev/word_error_rate"] > 0.8
+    log = (run / "log.txt").read_text()
+    assert "2 target symbols: AH B" in log
+    assert "test has target symbols that training lacks, which always count as wrong: X" in log
+    assert "of the elements unknown, 1 targets missing" in log
+
+
+def test_every_line_is_answered_and_unknown_letters_are_counted(run: Path, typed: Typed) -> None:
+    status, out, err = typed("predict", str(run), stdin="abba\n\nazb\n")
+    assert status == 0
+    first, empty, unknown = out.splitlines()
+    assert (first, empty) == ("AH B B AH", "")
+    assert unknown.startswith("AH")
+    assert err.splitlines()[-1] == "1 of the 7 elements are unknown to the model"
+
+
+def test_files_come_back_in_their_format(run: Path, files: Path, tmp_path: Path, typed) -> None:
+    test = files / "test.tsv"
+    status, out, _ = typed("predict", str(run), f"input={test}")
+    assert status == 0
+    lines = out.splitlines()
+    assert lines[:10] == test.read_text().splitlines()[:10]
+    assert lines[11].startswith("abb\tAH B")
+    asked = tmp_path / "asked.jsonl"
+    asked.write_text('{"text": "ab", "id": 7}\n')
+    columns = ["data=jsonl", "data.input=text", "data.target=sound", "probabilities=true"]
+    status, out, _ = typed("predict", str(run), f"input={asked}", *columns)
+    assert status == 0
+    answer = json.loads(out)
+    assert (answer["id"], answer["sound"]) == (7, "AH B")
+    assert list(answer["probabilities"]) == ["AH B"]
+    assert 0.5 < answer["probabilities"]["AH B"] <= 1
+
+
+def test_the_search_can_be_changed_afterwards(run: Path, typed: Typed) -> None:
+    assert typed("predict", str(run), "search.max_length=2", stdin="abba\n")[1] == "AH B\n"
+    same = typed("predict", str(run), "search=greedy", stdin="abba\n")
+    assert same[:2] == (0, "AH B B AH\n")
+    other = typed("predict", str(run), "encoder/position@decoder.position=none", stdin="abba\n")
+    assert other[0] == 0  # rotary positions have no weights that would be missed
+
+
+def test_evaluate_shows_edits_and_the_worst_rows(run: Path, typed: Typed) -> None:
+    status, out, _ = typed("evaluate", str(run))
+    assert status == 0
+    folder = Path(out.splitlines()[-1])
+    errors = json.loads((folder / "errors.json").read_text())
+    assert errors["inputs"]["known"] == {"exact_match": 1.0, "count": 10}
+    assert errors["inputs"]["unknown"] == {"exact_match": 0.0, "count": 1}
+    assert "X" in {edit["gold"] for edit in errors["edits"]}
+    assert "rows that cost symbol_error_rate most" in out
+    (worst,) = errors["worst"]
+    assert (worst["input"], worst["gold"]) == ("a c b", "AH X B")
+    kept = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
+    assert (kept[0]["gold"], kept[0]["predicted"]) == ("AH B", "AH B")
+    assert kept[-1]["gold"] is None
+
+
+def test_the_python_interface_gives_strings(run: Path) -> None:
+    model = seqtag.load(run)
+    items = ["abba", "", ["a", "b"]]
+    assert [output.value for output in model.predict(items)] == ["AH B B AH", None, "AH B"]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 64])
+def test_neighbours_in_the_batch_do_not_matter(run: Path, rows: int) -> None:
+    asked = [*WORDS, "abababababab", "c", "zzzz"]
+    one_by_one = [next(seqtag.load(run).predict([word], probabilities=True)) for word in asked]
+    together = list(seqtag.load(run, max_rows=rows).predict(asked, probabilities=True))
+    for alone, batched in zip(one_by_one, together, strict=True):
+        assert batched.value == alone.value
+        assert batched.probabilities[alone.value] == pytest.approx(
+            alone.probabilities[alone.value], rel=1e-4
+        )
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        (["search.max_length=3"], "train.tsv:15: a target of 4 symbols is longer than the 3 that"),
+        (["search.length_factor=0.5", "search.length_extra=0"], "train.tsv:3: a target of 2"),
+        (["search.max_length=0"], "search.max_length is 0"),
+        (["search.max_length=x"], "search.max_length is 'x'; it must be a whole number or null"),
+        (["search.length_extra=-1"], "may be negative"),
+        (["decoder.num_heads=3"], "num_heads (3)"),
+        (["encoder/position@decoder.cross_position=sinusoidal"], "cross_position is Sinusoidal"),
+        (["decoder.foo=1"], "no config key 'decoder.foo'"),
+        (["search=foo"], "no option 'foo' in search"),
+        (["head=tagging"], "no config key 'decoder.dim'"),
+        (["task=classification", "head=seq2seq"], "the task's targets are none"),
+        (["task.selection=[accuracy]"], "task.selection names ['accuracy']"),
+        (["data.target=7"], "train.tsv:1"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_in_two_lines(
+    changed: list[str], message: str, words: list[str], tmp_path: Path, typed: Typed
+) -> None:
+    runs = tmp_path / "runs"
+    found = typed("train", *words, *changed, f"runs={runs}")
+    status, out, err = found
+    assert status in (1, 2)
+    assert message in err
+    assert "Traceback" not in err
+    assert len(err[err.index("error: ") :].splitlines()) <= 3
+    assert not out
+    assert not runs.exists()
+
+
+def test_the_most_too_long_targets_are_counted(words: list[str], typed: Typed) -> None:
+    _, _, err = typed("train", *words, "search.max_length=4")
+    assert "a target of 5 symbols is longer than the 4 that search allows here" in err
+    assert "more are too long); raise search.max_length" in err
+
+
+def test_a_list_of_symbols_is_a_target_in_json(tmp_path: Path, typed: Typed) -> None:
+    file = tmp_path / "data.jsonl"
+    rows = [{"text": word, "label": sounds(word).split()} for word in WORDS]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, _, err = typed(
+        "train",
+        *(word for word in TINY if "header" not in word and "data." not in word),
+        "data=jsonl",
+        f"data.train={file}",
+        f"data.dev={file}",
+        "trainer.max_epochs=1",
+        f"runs={tmp_path / 'runs'}",
+    )
+    assert status == 0, err
+    assert "2 target symbols: AH B" in err
+
+
+def test_an_interrupted_run_goes_on_as_if_nothing_had_been(
+    words: list[str], tmp_path: Path, typed: Typed
+) -> None:
+    short = [*words, "scheduler=constant", "trainer.max_epochs=4"]
+    assert typed("train", *short, f"runs={tmp_path / 'whole'}")[0] == 0
+    assert typed("train", *short, "trainer.max_epochs=2", f"runs={tmp_path / 'cut'}")[0] == 0
+    (cut,) = tmp_path.glob("cut/*/*")
+    (cut / "metrics.json").unlink()  # which is written last
+    status, _, err = typed("train", f"resume={cut}", "trainer.max_epochs=4")
+    assert status == 0, err
+    (whole,) = tmp_path.glob("whole/*/*")
+    scores = [json.loads((folder / "metrics.json").read_text()) for folder in (whole, cut)]
+    for name in ("dev/word_error_rate", "dev/symbol_error_rate"):
+        assert scores[0][name] == scores[1][name]
+
+
+@pytest.mark.parametrize("encoder", ["lstm", "window", "attention"])
+def test_any_encoder_serves(encoder: str, words: list[str], tmp_path: Path, typed: Typed) -> None:
+    own = [word for word in words if encoder == "attention" or "encoder.num_heads" not in word]
+    given = [*own, f"encoder={encoder}", "trainer.max_epochs=1", f"runs={tmp_path}"]
+    assert typed("train", *given)[0] == 0
+    (made,) = tmp_path.glob(f"seq2seq-{encoder}/*")
+    assert typed("predict", str(made), stdin="ab\n")[0] == 0
+
+
+def test_dry_run_shows_the_shape_of_the_target(words: list[str], typed: Typed) -> None:
+    status, out, _ = typed("train", *words, "dry_run=true")
+    assert status == 0
+    assert "target      [" in out
