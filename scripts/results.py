@@ -44,7 +44,6 @@ class Measure:
     words: str
     digits: int = 4
     unit: str = ""
-    asked: str = ""
 
     def write(self, value: float) -> str:
         """The value without its unit."""
@@ -80,6 +79,8 @@ def both(name: str, measures: tuple[Measure, ...], **more: Any) -> list[Row]:
     ]
 
 
+ONE = (1,)
+"""Of runs that take long."""
 TRANSDUCED = (WORD_ERRORS, SYMBOL_ERRORS)
 SPELLED = (
     ("pronounce", "letter_word_error_rate_test", "words wrong, each letter by itself"),
@@ -128,9 +129,17 @@ ROWS = [
         ),
     ),
     *both("pronounce", TRANSDUCED, marks=SPELLED),
-    Row("ewt_upos", ("experiment=ewt_upos", *ATTENTION), (ACCURACY,)),
-    Row("ewt_upos-lstm", ("experiment=ewt_upos", *LSTM), (ACCURACY,)),
-    Row("ewt_upos-window", ("experiment=ewt_upos", *WINDOW), (ACCURACY,)),
+    *(
+        Row(
+            f"pronounce-{size}",
+            ("experiment=pronounce", f"data.train_rows={size}", f"trainer.max_epochs={epochs}"),
+            TRANSDUCED,
+        )
+        for size, epochs in ((500, 60), (1000, 40), (2000, 24))
+    ),
+    Row("ewt_upos", ("experiment=ewt_upos", *ATTENTION), (ACCURACY,), seeds=ONE),
+    Row("ewt_upos-lstm", ("experiment=ewt_upos", *LSTM), (ACCURACY,), seeds=ONE),
+    Row("ewt_upos-window", ("experiment=ewt_upos", *WINDOW), (ACCURACY,), seeds=ONE),
     Row("sst2", ("experiment=sst2",), (ACCURACY,)),
     Row("esol", ("experiment=esol",), (MOLES,)),
     Row(
@@ -316,14 +325,12 @@ def spread(values: Sequence[float], measure: Measure) -> str:
 def line_of(row: Row, results: dict[int, dict[str, Any]]) -> str:
     metrics = [result["metrics"] for result in results.values()]
     several = len(row.measures) > 1
-    scores, floors, asked = [], [], []
+    scores, floors = [], []
     for measure in row.measures:
         name = f"{measure.words} " if several else ""
         scores.append(f"{measure.words} {spread([m[measure.metric] for m in metrics], measure)}")
         if (floor := metrics[0].get(f"floor/{measure.metric}")) is not None:
             floors.append(f"{name}{measure.write(floor)}{measure.unit}")
-        if measure.asked:
-            asked.append(f"{name}{measure.asked}")
     first = row.measures[0]
     for words, value in next(iter(results.values()))["marks"].items():
         floors.append(f"{first.write(value)}{first.unit} ({words})")
@@ -332,7 +339,6 @@ def line_of(row: Row, results: dict[int, dict[str, Any]]) -> str:
         ", ".join(map(str, results)),
         "; ".join(scores),
         "; ".join(floors),
-        "; ".join(asked),
         f"{metrics[0]['parameters']:,}",
         f"{fmean(m['train/seconds'] for m in metrics):.0f}",
     ]
@@ -361,7 +367,6 @@ def make_table(runs: Path, rows: Sequence[Row]) -> str:
         "seeds",
         "test score",
         "floor, and other marks",
-        "asked",
         "parameters",
         "seconds",
     )

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from datasets import Dataset as Table
 from datasets import Features, List, Value
-from numpy.typing import NDArray
 from pytorch_lightning import LightningDataModule
 from torch.utils.data import DataLoader, Dataset
 
@@ -30,51 +29,10 @@ from seqtag.data.readers.lines import open_stream
 from seqtag.data.sampler import Batching, BudgetSampler
 from seqtag.data.source import build_input_tokenizer, build_reader
 from seqtag.nn.search import GreedySearch
+from seqtag.split import Split
 from seqtag.tasks.task import Task
 
 SPLITS = ("train", "dev", "test")
-
-
-@dataclass
-class Split:
-    """One split, on disk.
-
-    Attributes:
-        name: train, dev or test.
-        path: the file it was read from.
-        digest: SHA-256 of that file.
-        rows: as read: tokens or vectors, parsed target, file and line.
-        encoded: as the model reads them.
-        spec: of the target, with the labels that only this split has.
-        counts: ``rows``, ``elements``, ``longest``, ``empty`` (rows left out as they hold
-            nothing), ``unknown`` (elements training never saw), ``missing`` (targets).
-    """
-
-    name: str
-    path: Path
-    digest: str
-    rows: Table
-    encoded: EncodedRows
-    spec: TargetSpec
-    counts: dict[str, int]
-
-    def sizes(self) -> NDArray[np.int64]:
-        """Cells that each row needs in a batch: those of its input, or of its target sequence."""
-        lengths = self.encoded.lengths()
-        return np.maximum(lengths, self.target_lengths()) if self.spec.sequence else lengths
-
-    def target_lengths(self) -> NDArray[np.int64]:
-        """Symbols of each row's target sequence, its end not counted."""
-        return self.encoded.sizes("target") - 1
-
-    def source(self) -> dict[str, Any]:
-        """What a run's record says of it."""
-        return {"path": str(self.path), "sha256": self.digest, **self.counts}
-
-    def place(self, row: int) -> str:
-        """``file:line`` of a row."""
-        found = self.rows[int(row)]
-        return f"{found['file']}:{found['line']}"
 
 
 @dataclass(frozen=True)
@@ -150,6 +108,8 @@ class DataModule(LightningDataModule):
         read = {name: self._read(name) for name in wanted if self._data[name] is not None}
         if "dev" not in read:
             read["train"], read["dev"] = self._cut(read["train"])
+        if self._data["train_rows"] is not None:
+            read["train"] = self._draw(read["train"], self._data["train_rows"])
         train = read["train"].rows
         if self._inputs is None:
             words = build_input_tokenizer(self._data).words
@@ -267,40 +227,6 @@ class DataModule(LightningDataModule):
         stored = store(self._folder, f"rows-{key}", features, rows)
         return _Read(stored.table, path, digest, key, stored.counts["empty"])
 
-    def _check(self, split: Split) -> None:
-        """Refuse what no cache may hide: a row over the limit, a split with nothing to score."""
-        limit, lengths = self._batching.max_tokens, split.encoded.lengths()
-        too_long = np.flatnonzero(lengths > limit)
-        if len(too_long):
-            first = too_long[0]
-            others = f" ({len(too_long) - 1} more rows do not)" if len(too_long) > 1 else ""
-            raise ValueError(
-                f"{split.place(first)}: a sequence of {lengths[first]} elements does not fit into "
-                f"batching.max_tokens={limit}{others}; raise that, or shorten the sequence"
-            )
-        if split.spec.sequence and self._search is not None:
-            self._check_targets(split, self._search)
-        targets = split.counts["elements" if self.task.per_element else "rows"]
-        if split.counts["missing"] == targets * max(1, split.spec.width):
-            raise ValueError(
-                f"the {split.name} split ({split.path}) has nothing to score: all of its "
-                f"{split.counts['missing']:,} targets are missing"
-            )
-
-    def _check_targets(self, split: Split, search: GreedySearch) -> None:
-        """Refuse targets that no search could find, as it stops before."""
-        targets = split.target_lengths()
-        limits = np.array([search.limit(length) for length in split.encoded.lengths().tolist()])
-        too_long = np.flatnonzero(targets > limits)
-        if len(too_long):
-            first = too_long[0]
-            others = f" ({len(too_long) - 1} more are too long)" if len(too_long) > 1 else ""
-            raise ValueError(
-                f"{split.place(first)}: a target of {targets[first]} symbols is longer than the "
-                f"{limits[first]} that search allows here{others}; raise search.max_length "
-                "(or search.length_factor, search.length_extra)"
-            )
-
     def _cut(self, train: _Read) -> tuple[_Read, _Read]:
         """Training rows in two, by a permutation that depends on ``data.dev_seed`` alone."""
         fraction, rows = self._data["dev_fraction"], train.rows
@@ -323,6 +249,20 @@ class DataModule(LightningDataModule):
             for part, name in zip(parts, ("train", "dev"), strict=True)
         )
         return kept, replace(cut, empty=0)
+
+    def _draw(self, train: _Read, size: int) -> _Read:
+        """So many training rows, drawn by ``data.dev_seed``; a larger draw holds a smaller one."""
+        rows = len(train.rows)
+        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= rows:
+            raise ValueError(
+                f"data.train_rows is {size}; it must be null or a whole number from 1 to the "
+                f"{rows:,} training rows"
+            )
+        drawn = np.random.default_rng(self._data["dev_seed"]).permutation(rows)[:size]
+        self.notes.append(f"training on {size:,} of {rows:,} rows (data.train_rows)")
+        return replace(
+            train, rows=train.rows.select(np.sort(drawn)), key=f"{train.key}-drawn-{size}"
+        )
 
     def _encode(self, name: str, read: _Read) -> Split:
         """The numbers of a split's rows, from the cache where nothing changed."""
@@ -366,7 +306,11 @@ class DataModule(LightningDataModule):
             spec=spec,
             counts={**stored.counts, "empty": read.empty},
         )
-        self._check(split)
+        split.check(
+            max_tokens=self._batching.max_tokens,
+            search=self._search,
+            per_element=self.task.per_element,
+        )
         return split
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from seqtag.batch import TargetSpec
-from seqtag.datamodule import DataModule, Split
+from seqtag.datamodule import DataModule
+from seqtag.split import Split
 
 NAMED = 20
 """Labels named in one line; the others are counted."""

@@ -19,7 +19,7 @@ FLOORS = (
     {"nn", "evaluation"},
     {"data"},
     {"tasks"},
-    {"datamodule", "doctor", "model", "checkpoint"},
+    {"split", "datamodule", "doctor", "model", "checkpoint"},
     {"predictor", "scoring", "floors"},
     {"training"},
     {"report", "claims"},

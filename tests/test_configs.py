@@ -187,3 +187,15 @@ def test_every_yaml_begins_with_a_line_that_says_how_it_is_used() -> None:
 def test_the_samples_are_there() -> None:
     for name in ("pos", "purchase", "hydrophilic", "digits", "pronounce"):
         assert (sample_directory() / name / "README.md").is_file()
+
+
+@pytest.mark.parametrize("experiment", options("experiment"))
+def test_every_experiment_takes_another_encoder(
+    experiment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SEQTAG_BENCHMARK_DATA", "/benchmark")
+    for encoder in options("encoder"):
+        config = compose("train", [f"experiment={experiment}", f"encoder={encoder}"])
+        assert config["encoder"] == compose("train", [f"encoder={encoder}"])["encoder"] or (
+            config["encoder"]["_target_"] == "seqtag.nn.encoders.attention.AttentionEncoder"
+        )

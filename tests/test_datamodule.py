@@ -401,3 +401,36 @@ class TestBatches:
         third = epoch(data.train_dataloader(), 2)
         data.trainer = trainer(global_step=2 * len(data.train_dataloader()))
         assert [content(batch) for batch in data.train_dataloader()] == third
+
+
+class TestLearningCurves:
+    def test_a_part_of_the_training_rows_is_drawn_and_a_larger_one_holds_it(
+        self, small_config
+    ) -> None:
+        files = {"train": TWENTY, "dev": TWENTY}
+        drawn = []
+        for size in (3, 8, 20):
+            data = read(small_config("tagging", f"data.train_rows={size}", files=files))
+            drawn.append({row["tokens"][0] for row in data.splits["train"].rows})
+            assert data.splits["train"].counts["rows"] == len(drawn[-1]) == size
+            assert data.splits["dev"].counts["rows"] == 20
+            assert f"training on {size} of 20 rows (data.train_rows)" in data.notes
+        assert drawn[0] < drawn[1] < drawn[2]
+
+    def test_the_dev_rows_that_are_cut_off_do_not_depend_on_it(self, small_config) -> None:
+        cut = [
+            [row["tokens"] for row in read(config).splits["dev"].rows]
+            for config in (
+                small_config("tagging", files={"train": TWENTY}),
+                small_config("tagging", "data.train_rows=5", files={"train": TWENTY}),
+            )
+        ]
+        assert cut[0] == cut[1]
+
+    @pytest.mark.parametrize("size", ["0", "21", "-1", "1.5", "true", "x"])
+    def test_what_cannot_be_drawn_is_refused(self, size: str, small_config) -> None:
+        config = small_config(
+            "tagging", f"data.train_rows={size}", files={"train": TWENTY, "dev": TWENTY}
+        )
+        with pytest.raises(ValueError, match=r"data.train_rows is .* from 1 to the 20 training"):
+            read(config)

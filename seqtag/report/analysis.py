@@ -8,13 +8,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from seqtag.batch import UNKNOWN, WORD, Batch, Prediction, TargetSpec
-from seqtag.datamodule import DataModule, Split
+from seqtag.datamodule import DataModule
 from seqtag.evaluation.errors import Confusion, DividedAccuracy, SpanConfusion, Tally
 from seqtag.evaluation.label_report import LabelReport
 from seqtag.evaluation.schemes import invalid_transitions
 from seqtag.evaluation.sequences import Edits, ExactMatch
 from seqtag.evaluation.spans import SpanF1Strict
 from seqtag.report.tables import print_table, spell
+from seqtag.split import Split
 
 CONFUSIONS = 10
 

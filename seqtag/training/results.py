@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from seqtag.batch import Batch, Output, Prediction, Row
 from seqtag.data.corpus import iterate
-from seqtag.datamodule import DataModule, Split
+from seqtag.datamodule import DataModule
 from seqtag.floors import score_floor
 from seqtag.model import Model
 from seqtag.scoring import empty_scores, predict_batches
+from seqtag.split import Split
 
 Observer = Callable[[Batch, Prediction], None]
 
