@@ -18,7 +18,7 @@ from seqtag.model import Model
 KEY = "seqtag"
 """Where the project's own part stands in a Lightning checkpoint."""
 
-FORMAT = 1
+FORMAT = 2
 BEST, LAST = "best.ckpt", "last.ckpt"
 MODEL_PREFIX = "model."
 

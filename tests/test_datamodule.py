@@ -107,7 +107,7 @@ class TestSplits:
         assert list(batch.inputs) == ["word", "affixes", "characters"]
         assert words.tolist() == [[5, 1, 0], [4, 6, 3]]
         # "a fish" and "the cat runs"; hashes are long.
-        assert affixes.shape == (2, 3, 12)
+        assert affixes.shape == (2, 3, 13)
         assert affixes[:, :, 0].tolist() == [
             [hashes("a")[0], hashes("fish")[0], 0],
             [hashes(word)[0] for word in ("the", "cat", "runs")],

@@ -50,13 +50,19 @@ def _kind(character: str) -> str:
 
 
 def affixes(word: str) -> list[str]:
-    """Lower-cased form, shape, prefixes of 1 to 5 characters of the form, suffixes of 1 to 5.
+    """Lower-cased form, shape, length, prefixes of 1 to 5 characters of the form, suffixes of 1 to 5.
 
     A character is a code point; a word that is shorter than an affix is that affix itself.
     """
     form = word.lower()
     lengths = range(1, LONGEST_AFFIX + 1)
-    return [form, shape(word), *(form[:n] for n in lengths), *(form[-n:] for n in lengths)]
+    return [
+        form,
+        shape(word),
+        str(len(word)),
+        *(form[:n] for n in lengths),
+        *(form[-n:] for n in lengths),
+    ]
 
 
 @lru_cache(CACHED)
@@ -73,7 +79,7 @@ def hashes(word: str) -> tuple[int, ...]:
 
 
 class Affixes(Field):
-    """Hashes of a word's form, shape, prefixes and suffixes; nothing is learnt from training.
+    """Hashes of a word's form, shape, length, prefixes and suffixes; nothing is learnt from training.
 
     A model takes them modulo the size of its own table. The columns are those of ``affixes``.
     """

@@ -14,6 +14,9 @@ from seqtag.batch import PADDING
 from seqtag.nn.linear import unit_linear
 from seqtag.nn.padding import zero_padding
 
+WHOLE = 3
+"""Columns that tell of a word as a whole: its form, shape and length."""
+
 
 class SpellingEmbedding(nn.Module, ABC):
     """A vector for each word from its spelling.
@@ -38,15 +41,15 @@ class SpellingEmbedding(nn.Module, ABC):
 
 
 class AffixEmbedding(SpellingEmbedding):
-    """Looked-up vectors of a word's form, shape, prefixes and suffixes, side by side, projected.
+    """Looked-up vectors of a word's form, shape, length and affixes, side by side, projected.
 
     All share one table, in which a hash chooses the place (Weinberger et al. 2009): affixes that
     collide share a vector, and no vocabulary of affixes is kept. The table starts at zero, so
     that an affix training never met adds nothing, where a random vector would be noise.
 
     Args:
-        features: its length is the number of hashes of a word: lower-cased form, shape, prefixes
-            of 1 to n characters, suffixes of 1 to n.
+        features: its length is the number of hashes of a word: lower-cased form, shape, length,
+            prefixes of 1 to n characters, suffixes of 1 to n.
         dim: width of the vectors that come out.
         buckets: places in the table.
         width: numbers in each place.
@@ -73,13 +76,18 @@ class AffixEmbedding(SpellingEmbedding):
         dropout: float,
     ) -> None:
         super().__init__()
-        longest = (len(features) - 2) // 2
+        longest = (len(features) - WHOLE) // 2
         if not (0 <= prefixes <= longest and 0 <= suffixes <= longest):
             raise ValueError(
                 f"prefixes={prefixes} and suffixes={suffixes}: affixes have 0 to {longest} "
                 "characters"
             )
-        columns = [0, 1, *range(2, 2 + prefixes), *range(2 + longest, 2 + longest + suffixes)]
+        at_start, at_end = WHOLE, WHOLE + longest
+        columns = [
+            *range(WHOLE),
+            *range(at_start, at_start + prefixes),
+            *range(at_end, at_end + suffixes),
+        ]
         self.register_buffer("columns", torch.tensor(columns), persistent=False)
         self.columns: Tensor
         self.hidden_share = dropout

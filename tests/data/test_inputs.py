@@ -47,7 +47,7 @@ def test_words_are_spelt_where_that_is_asked_for() -> None:
     assert encoded["word"].tolist() == [1, 1]
     # "b" was met once, which is too seldom to know it.
     assert encoded["characters"][:, :4].tolist() == [[1, 0, 0, 0], [2, 1, 2, 0]]
-    assert encoded["affixes"].shape == (2, 12)
+    assert encoded["affixes"].shape == (2, 13)
 
 
 def test_rows_are_read_once() -> None:

@@ -14,7 +14,7 @@ SPELLING = {
     "affixes": partial(AffixEmbedding, buckets=100, width=4, prefixes=1, suffixes=1, dropout=0.0),
     "characters": partial(CharacterCNN, character_dim=8, kernels=[3], filters=40),
 }
-SPELT = {"word": WORDS, "affixes": range(4), "characters": range(20)}
+SPELT = {"word": WORDS, "affixes": range(5), "characters": range(20)}
 
 
 def build(vocabularies, *, dropout: float = 0.0, word_dropout: float = 0.0) -> InputEmbedding:
@@ -26,7 +26,7 @@ def build(vocabularies, *, dropout: float = 0.0, word_dropout: float = 0.0) -> I
 
 def spelt(ids: torch.Tensor) -> dict[str, torch.Tensor]:
     """Inputs whose words are spelt as their ids say."""
-    columns = torch.arange(4)
+    columns = torch.arange(5)
     affixes = ids.unsqueeze(-1) * 4 + columns
     return {"word": ids, "affixes": affixes, "characters": affixes % 20}
 
@@ -63,7 +63,7 @@ def test_starts_at_unit_variance(vocabularies) -> None:
     sizes = {
         "word": range(2_000),
         "vectors": range(40),
-        "affixes": range(4),
+        "affixes": range(5),
         "characters": range(60),
     }
     embedding = build({name: sizes[name] for name in vocabularies})
@@ -157,6 +157,6 @@ def test_nothing_to_embed_is_refused() -> None:
     with pytest.raises(ValueError, match="not of nothing"):
         build({})
     with pytest.raises(ValueError, match="not of affixes"):
-        build({"affixes": range(4)})
+        build({"affixes": range(5)})
     with pytest.raises(ValueError, match=r"any of word, vectors, affixes, .*not of word, colour"):
         build({"word": WORDS, "colour": range(3)})

@@ -10,7 +10,7 @@ from seqtag.configuration import build as build_node
 from seqtag.configuration import compose, options
 from seqtag.nn.spelling import AffixEmbedding, CharacterCNN, SpellingEmbedding
 
-FEATURES = range(12)
+FEATURES = range(13)
 """Form, shape, prefixes of 1 to 5, suffixes of 1 to 5."""
 CHARACTERS = range(9)
 """Padding, unknown, and seven more."""
@@ -50,7 +50,7 @@ class TestAffixEmbedding:
 
     def test_an_affix_that_was_never_trained_adds_nothing(self) -> None:
         part = affix_embedding(FEATURES)
-        spelling = torch.full((1, 1, 12), 7)
+        spelling = torch.full((1, 1, 13), 7)
         part(spelling, VALID[:1, :1]).square().sum().backward()
         part(spelling, VALID[:1, :1]).sum().backward()
         optimizer = torch.optim.SGD(part.parameters(), lr=0.1)
@@ -69,10 +69,10 @@ class TestAffixEmbedding:
     @pytest.mark.parametrize(
         ("prefixes", "suffixes", "columns"),
         [
-            (0, 0, [0, 1]),
-            (1, 0, [0, 1, 2]),
-            (0, 2, [0, 1, 7, 8]),
-            (5, 5, list(range(12))),
+            (0, 0, [0, 1, 2]),
+            (1, 0, [0, 1, 2, 3]),
+            (0, 2, [0, 1, 2, 8, 9]),
+            (5, 5, list(range(13))),
         ],
     )
     def test_looks_at_the_affixes_it_is_told_to(
@@ -90,14 +90,14 @@ class TestAffixEmbedding:
         assert seen == columns
 
     def test_numbers_by_hand(self) -> None:
-        part = affix_embedding(range(4), dim=1, buckets=10, prefixes=1, suffixes=1)
+        part = affix_embedding(range(5), dim=1, buckets=10, prefixes=1, suffixes=1)
         with torch.no_grad():
             part.table.weight[:] = torch.arange(10.0).unsqueeze(1)
             part.project.weight[:] = 1
             part.project.bias[:] = 0.5
-        # Places 3, 1, 0 and 9, four numbers each, times the root of 4, and the bias.
-        found = part(torch.tensor([[[13, 1, 20, 9]]]), torch.tensor([[True]]))
-        assert found.tolist() == [[[(3 + 1 + 0 + 9) * 4 * 2 + 0.5]]]
+        # Places 3, 1, 5, 0 and 9, four numbers each, times the root of 4, and the bias.
+        found = part(torch.tensor([[[13, 1, 5, 20, 9]]]), torch.tensor([[True]]))
+        assert found.tolist() == [[[(3 + 1 + 5 + 0 + 9) * 4 * 2 + 0.5]]]
 
     @pytest.mark.parametrize(("prefixes", "suffixes"), [(6, 0), (0, 6), (-1, 0)])
     def test_longer_affixes_than_there_are_are_refused(self, prefixes: int, suffixes: int) -> None:
@@ -105,17 +105,17 @@ class TestAffixEmbedding:
             affix_embedding(FEATURES, prefixes=prefixes, suffixes=suffixes)
 
     def test_dropout_hides_whole_affixes_in_training_only(self) -> None:
-        part = affix_embedding(range(2), dim=1, width=1, prefixes=0, suffixes=0, dropout=0.25)
+        part = affix_embedding(range(3), dim=1, width=1, prefixes=0, suffixes=0, dropout=0.25)
         with torch.no_grad():
             part.table.weight[:] = 1
-            part.project.weight[:] = torch.tensor([[1.0, 2.0]])
-        spelling, valid = torch.zeros(100, 100, 2, dtype=torch.long), torch.ones(100, 100) > 0
+            part.project.weight[:] = torch.tensor([[1.0, 2.0, 4.0]])
+        spelling, valid = torch.zeros(100, 100, 3, dtype=torch.long), torch.ones(100, 100) > 0
         torch.manual_seed(0)
         sums = part(spelling, valid).flatten()
-        shares = [(sums == total).float().mean().item() for total in (0, 1, 2, 3)]
-        # None left, the first, the second, both: nothing is made larger for what is hidden.
-        assert shares == pytest.approx([1 / 16, 3 / 16, 3 / 16, 9 / 16], abs=0.02)
-        assert part.eval()(spelling, valid).unique().tolist() == [3.0]
+        shares = [(sums == total).float().mean().item() for total in (0, 1, 6, 7)]
+        # None left, the first, the others, all: nothing is made larger for what is hidden.
+        assert shares == pytest.approx([1 / 64, 3 / 64, 9 / 64, 27 / 64], abs=0.02)
+        assert part.eval()(spelling, valid).unique().tolist() == [7.0]
 
     def test_which_columns_it_looks_at_is_no_part_of_its_weights(self) -> None:
         assert set(affix_embedding(FEATURES).state_dict()) == {
