@@ -50,7 +50,7 @@ def _kind(character: str) -> str:
 
 
 def affixes(word: str) -> list[str]:
-    """Lower-cased form, shape, length, prefixes of 1 to 5 characters of the form, suffixes of 1 to 5.
+    """Lower-cased form, shape, length, prefixes of 1 to 5 characters of the form, and suffixes.
 
     A character is a code point; a word that is shorter than an affix is that affix itself.
     """
@@ -79,7 +79,7 @@ def hashes(word: str) -> tuple[int, ...]:
 
 
 class Affixes(Field):
-    """Hashes of a word's form, shape, length, prefixes and suffixes; nothing is learnt from training.
+    """Hashes of a word's form, shape, length, prefixes and suffixes; training teaches nothing.
 
     A model takes them modulo the size of its own table. The columns are those of ``affixes``.
     """

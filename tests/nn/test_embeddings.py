@@ -70,7 +70,7 @@ def test_starts_at_unit_variance(vocabularies) -> None:
     inputs = {
         "word": torch.randint(2, 2_000, (20, 50)),
         "vectors": torch.randn(20, 50, 40),
-        "affixes": torch.randint(0, 2**31, (20, 50, 4)),
+        "affixes": torch.randint(0, 2**31, (20, 50, 5)),
         "characters": torch.randint(2, 60, (20, 50, 7)),
     }
     vectors = embedding(inputs, Layout.of(torch.full((20,), 50)))
