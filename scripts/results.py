@@ -71,16 +71,19 @@ MOLES = Measure("test/rmse", "RMSE", digits=3)
 ATTENTION, LSTM, WINDOW = ("encoder=attention",), ("encoder=lstm",), ("encoder=window",)
 
 
-def both(name: str, measures: tuple[Measure, ...], **more: Any) -> list[Row]:
+def both(
+    name: str, measures: tuple[Measure, ...], lstm: tuple[str, ...] = LSTM, **more: Any
+) -> list[Row]:
     """The rows of an experiment with attention and with the LSTM."""
     return [
         Row(f"{name}{ending}", (f"experiment={name}", *encoder), measures, **more)
-        for ending, encoder in (("", ()), ("-lstm", LSTM))
+        for ending, encoder in (("", ()), ("-lstm", lstm))
     ]
 
 
 ONE = (1,)
 """Of runs that take long."""
+ONE_LAYER = (*LSTM, "encoder.num_layers=1")
 TRANSDUCED = (WORD_ERRORS, SYMBOL_ERRORS)
 SPELLED = (
     ("pronounce", "letter_word_error_rate_test", "words wrong, each letter by itself"),
@@ -134,6 +137,7 @@ ROWS = [
             f"pronounce-{size}",
             ("experiment=pronounce", f"data.train_rows={size}", f"trainer.max_epochs={epochs}"),
             TRANSDUCED,
+            seeds=ONE,
         )
         for size, epochs in ((500, 60), (1000, 40), (2000, 24))
     ),
@@ -148,9 +152,26 @@ ROWS = [
         (Measure("test/rmse", "RMSE", digits=1, unit=" ms"),),
         length_fit=True,
     ),
-    *both("g2p_ady", TRANSDUCED),
-    *both("g2p_gre", TRANSDUCED),
-    *both("g2p_ita", TRANSDUCED),
+    *both("g2p_ady", TRANSDUCED, ONE_LAYER),
+    *both("g2p_gre", TRANSDUCED, ONE_LAYER),
+    *both("g2p_ita", TRANSDUCED, ONE_LAYER),
+    *(
+        Row(
+            f"spelling-{option}",
+            (
+                "experiment=ewt_upos",
+                f"embedding/spelling={option}",
+                "trainer.max_time=null",
+                "trainer.max_epochs=5",
+            ),
+            (
+                Measure("dev/accuracy", "dev accuracy"),
+                Measure("train/tokens_per_second", "tokens a second", digits=0),
+            ),
+            seeds=ONE,
+        )
+        for option in ("none", "affixes", "characters", "both")
+    ),
 ]
 
 
@@ -365,7 +386,7 @@ def make_table(runs: Path, rows: Sequence[Row]) -> str:
     head = (
         "`python -m seqtag train evaluate_test=true ...`",
         "seeds",
-        "test score",
+        "score on test",
         "floor, and other marks",
         "parameters",
         "seconds",

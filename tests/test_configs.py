@@ -190,11 +190,13 @@ def test_the_samples_are_there() -> None:
 
 
 @pytest.mark.parametrize("experiment", options("experiment"))
-def test_every_experiment_takes_another_encoder(
+def test_every_experiment_takes_another_encoder_and_no_spelling(
     experiment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEQTAG_BENCHMARK_DATA", "/benchmark")
     # One without positions is the hard case: Hydra refuses to override what is not there.
-    config = compose("train", [f"experiment={experiment}", "encoder=lstm"])
+    chosen = ["encoder=lstm", "embedding/spelling=none"]
+    config = compose("train", [f"experiment={experiment}", *chosen])
+    assert config["embedding"]["spelling"] == {}
     assert config["encoder"]["_target_"] == "seqtag.nn.encoders.lstm.LSTMEncoder"
     assert "position" not in config["encoder"]

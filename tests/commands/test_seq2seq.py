@@ -253,3 +253,47 @@ def test_dry_run_shows_the_shape_of_the_target(words: list[str], typed: Typed) -
     status, out, _ = typed("train", *words, "dry_run=true")
     assert status == 0
     assert "target      [" in out
+
+
+def test_brain_floats_decode(words: list[str], tmp_path: Path, typed: Typed) -> None:
+    changed = ["trainer.precision=bf16-mixed", "trainer.max_epochs=2", f"runs={tmp_path}"]
+    status, _, err = typed("train", *words, *changed)
+    assert status == 0, err
+
+
+def test_vectors_become_a_sequence_too(tmp_path: Path, typed: Typed) -> None:
+    file = tmp_path / "frames.jsonl"
+    frames = {"a": [0.0, 1.0], "b": [1.0, 0.0]}
+    rows = [{"text": [frames[c] for c in word], "label": sounds(word)} for word in WORDS]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, _, err = typed(
+        "train",
+        *(word for word in TINY if "data" not in word),
+        "data=jsonl",
+        f"data.train={file}",
+        f"data.dev={file}",
+        "trainer.max_epochs=2",
+        f"runs={tmp_path / 'runs'}",
+    )
+    assert status == 0, err
+    (made,) = (tmp_path / "runs").glob("*/*")
+    status, out, _ = typed("predict", str(made), f"input={file}", "probabilities=true")
+    assert status == 0
+    assert len(out.splitlines()) == len(WORDS)
+
+
+def test_words_are_joined_as_people_write_them(tmp_path: Path, typed: Typed) -> None:
+    file = tsv(tmp_path / "data.tsv", [("ja", "Yes, it is."), ("nein", "No!")] * 20)
+    status, _, err = typed(
+        "train",
+        *(word for word in TINY if "max_epochs" not in word),
+        "data/target_tokenizer=words",
+        f"data.train={file}",
+        f"data.dev={file}",
+        "trainer.max_epochs=15",
+        f"runs={tmp_path / 'runs'}",
+    )
+    assert status == 0, err
+    assert "7 target symbols: ! , . No Yes is it" in err
+    (made,) = (tmp_path / "runs").glob("*/*")
+    assert typed("predict", str(made), stdin="ja\nnein\n")[1] == "Yes, it is.\nNo!\n"
