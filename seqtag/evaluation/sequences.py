@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 import torch
@@ -80,16 +80,11 @@ class ExactMatch(Metric):
 
     def row_statistics(self, value: Tensor, target: Target) -> Tensor:
         """Whether each row is right and present, ``[batch, 2]``."""
-        counts = [
-            (0, 0) if pair is None else (int(pair[0] == pair[1]), 1)
-            for pair in pairs(value, target)
-        ]
-        return torch.tensor(counts, dtype=torch.float64).reshape(-1, 2)
+        return _count(value, target, lambda predicted, gold: (int(predicted == gold), 1))
 
     def score(self, total: Tensor) -> float:
         """Right over present; NaN where nothing is present."""
-        right, present = total.tolist()
-        return right / present if present else float("nan")
+        return _share(total)
 
 
 class WordErrorRate(ExactMatch):
@@ -132,13 +127,26 @@ class SymbolErrorRate(Metric):
 
     def row_statistics(self, value: Tensor, target: Target) -> Tensor:
         """Edits and gold symbols of each row, ``[batch, 2]``."""
-        counts = [
-            (0, 0) if pair is None else (Levenshtein.distance(*pair), len(pair[1]))
-            for pair in pairs(value, target)
-        ]
-        return torch.tensor(counts, dtype=torch.float64).reshape(-1, 2)
+        return _count(
+            value,
+            target,
+            lambda predicted, gold: (Levenshtein.distance(predicted, gold), len(gold)),
+        )
 
     def score(self, total: Tensor) -> float:
         """Edits over gold symbols; NaN where there is no gold symbol."""
-        edits, symbols = total.tolist()
-        return edits / symbols if symbols else float("nan")
+        return _share(total)
+
+
+def _count(
+    value: Tensor, target: Target, count: Callable[[list[int], list[int]], tuple[int, int]]
+) -> Tensor:
+    """Two counts of each row, of its predicted and gold symbols, ``[batch, 2]``; 0 without gold."""
+    counts = [(0, 0) if pair is None else count(*pair) for pair in pairs(value, target)]
+    return torch.tensor(counts, dtype=torch.float64).reshape(-1, 2)
+
+
+def _share(total: Tensor) -> float:
+    """The first of two sums over the second; NaN where that is 0."""
+    part, whole = total.tolist()
+    return part / whole if whole else float("nan")

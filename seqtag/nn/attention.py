@@ -4,52 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from seqtag.nn.masks import kernel_mask, restrictions
+from seqtag.nn.memory import Memory
 from seqtag.nn.padding import zero_padding
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import Scorer
-
-
-@dataclass
-class Memory:
-    """Projected keys and values that later queries may attend to.
-
-    Attributes:
-        keys: ``[batch, kv_heads, key, head_dim]``, positions not yet written in.
-        values: ``[batch, kv_heads, key, value_head_dim]``.
-        valid: bool ``[batch, key]``, True at real elements; None where all are.
-        positions: ``[batch, key]`` or ``[1, key]``; None for 0, 1, 2, ...
-    """
-
-    keys: Tensor
-    values: Tensor
-    valid: Tensor | None = None
-    positions: Tensor | None = None
-
-    def extend(self, other: Memory) -> Memory:
-        """This memory and, behind it, another one of real elements in order."""
-        assert self.valid is None, "behind padding nothing is in order"
-        assert self.positions is None
-        return Memory(
-            keys=torch.cat((self.keys, other.keys), dim=2),
-            values=torch.cat((self.values, other.values), dim=2),
-        )
-
-    def select(self, rows: Tensor) -> Memory:
-        """The memory of these rows ``[n]``, in their order."""
-        return Memory(
-            keys=self.keys[rows],
-            values=self.values[rows],
-            valid=None if self.valid is None else self.valid[rows],
-            positions=None
-            if self.positions is None or len(self.positions) == 1
-            else self.positions[rows],
-        )
 
 
 class Attention(nn.Module):
@@ -186,7 +150,7 @@ class Attention(nn.Module):
         keys, values = _repeated(keys, share), _repeated(values, share)
 
         bias = self.position.bias(queries, keys, at_query, at_key)
-        allowed, bias = _restrictions(valid, mask, bias)
+        allowed, bias = restrictions(valid, mask, bias)
         dot = None
         if self.record is None and not self.position.offsets_values:
             dot = self.scorer.as_dot_product(queries, keys)
@@ -208,7 +172,7 @@ class Attention(nn.Module):
                 dot[0],
                 dot[1],
                 values,
-                attn_mask=_kernel_mask(allowed, bias, dot[0].dtype),
+                attn_mask=kernel_mask(allowed, bias, dot[0].dtype),
                 dropout_p=self.dropout if self.training else 0.0,
                 is_causal=kernel_causal,
                 scale=dot[2],
@@ -263,31 +227,6 @@ def _heads(x: Tensor, heads: int) -> Tensor:
 def _repeated(x: Tensor, times: int) -> Tensor:
     """``[batch, kv_heads, n, head_dim]`` with each head ``times`` times in succession."""
     return x.unsqueeze(2).expand(-1, -1, times, -1, -1).flatten(1, 2) if times > 1 else x
-
-
-def _restrictions(
-    valid: Tensor | None, mask: Tensor | None, bias: Tensor | None
-) -> tuple[Tensor | None, Tensor | None]:
-    """All masks as what is allowed (bool) and what is added (finite), each four-dimensional."""
-    allowed = None if valid is None else valid[:, None, None, :]
-    if mask is not None:
-        mask = mask[(None,) * (4 - mask.dim())]
-        if mask.dtype != torch.bool:
-            permitted = mask != -torch.inf
-            added = torch.where(permitted, mask, 0)
-            bias = added if bias is None else bias + added
-            mask = permitted
-        allowed = mask if allowed is None else allowed & mask
-    return allowed, bias
-
-
-def _kernel_mask(allowed: Tensor | None, bias: Tensor | None, dtype: torch.dtype) -> Tensor | None:
-    """The one mask that a fused kernel takes; None where nothing masks, for the fastest of them."""
-    if bias is None:
-        return allowed
-    if allowed is not None:
-        bias = torch.where(allowed, bias, -torch.inf)
-    return bias.to(dtype)
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from seqtag.batch import Layout
-from seqtag.nn.attention import Attention, Memory
+from seqtag.nn.attention import Attention
 from seqtag.nn.decoders.decoder import Decoder, State
 from seqtag.nn.encoders.attention import feedforward, head_width
+from seqtag.nn.memory import Memory
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import Scorer
 
