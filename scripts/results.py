@@ -155,23 +155,6 @@ ROWS = [
     *both("g2p_ady", TRANSDUCED, ONE_LAYER),
     *both("g2p_gre", TRANSDUCED, ONE_LAYER),
     *both("g2p_ita", TRANSDUCED, ONE_LAYER),
-    *(
-        Row(
-            f"spelling-{option}",
-            (
-                "experiment=ewt_upos",
-                f"embedding/spelling={option}",
-                "trainer.max_time=null",
-                "trainer.max_epochs=5",
-            ),
-            (
-                Measure("dev/accuracy", "dev accuracy"),
-                Measure("train/tokens_per_second", "tokens a second", digits=0),
-            ),
-            seeds=ONE,
-        )
-        for option in ("none", "affixes", "characters", "both")
-    ),
 ]
 
 
