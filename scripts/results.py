@@ -203,7 +203,15 @@ def read_result(runs: Path, row: Row, seed: int) -> dict[str, Any] | None:
     path = path_of(runs, row, seed)
     if not path.is_file():
         return None
-    result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        result: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        scores = [float(result["metrics"][measure.metric]) for measure in row.measures]
+        whole = {"marks", "machine", "config"} <= result.keys() and all(s == s for s in scores)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        whole = False
+    if not whole:
+        print(f"{path} is damaged, and counts as not there", file=sys.stderr)
+        return None
     return result if result["config"] == fingerprint(row, seed) else None
 
 
@@ -217,19 +225,20 @@ def run(runs: Path, row: Row, seed: int, threads: int) -> dict[str, Any]:
     path.parent.mkdir(parents=True, exist_ok=True)
     config = fingerprint(row, seed)
     words = words_of(row, seed)
-    output = path.with_suffix(".txt")
-    with output.open("w", encoding="utf-8") as stream:
+    output, messages = path.with_suffix(".txt"), path.with_suffix(".log")
+    with output.open("w", encoding="utf-8") as stream, messages.open("w") as told:
         process = subprocess.run(
             [*TRAIN, *words, f"runs={path.parent.absolute() / 'runs'}"],
             stdout=stream,
-            stderr=subprocess.STDOUT,
+            stderr=told,
             cwd=ROOT,
             env=os.environ | {"OMP_NUM_THREADS": str(threads)},
             check=False,
         )
-    lines = output.read_text(encoding="utf-8", errors="replace").strip().splitlines() or [""]
     if process.returncode:
-        raise ValueError(f"exit status {process.returncode}: {lines[-1]} (all of it: {output})")
+        last = messages.read_text(encoding="utf-8", errors="replace").strip().splitlines() or [""]
+        raise ValueError(f"exit status {process.returncode}: {last[-1]} (all of it: {messages})")
+    lines = output.read_text(encoding="utf-8", errors="replace").strip().splitlines() or [""]
     folder = Path(lines[-1])
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     if missing := [m.metric for m in row.measures if m.metric not in metrics]:
@@ -396,11 +405,15 @@ def fill_in(readme: Path, table: str) -> None:
     Raises:
         ValueError: the file has not each marker once, in order.
     """
-    text = readme.read_text(encoding="utf-8")
+    text = readme.read_bytes().decode()
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
         raise ValueError(f"{readme} must hold {BEGIN} and, below, {END}, each once")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
-    readme.write_text(f"{before}{BEGIN}\n{table}\n{END}{after}", encoding="utf-8")
+    end = "\r\n" if "\r\n" in text else "\n"
+    filled = f"{before}{BEGIN}\n{table}\n{END}".replace("\r\n", "\n").replace("\n", end) + after
+    partial = readme.with_name(f".{readme.name}.partial")
+    partial.write_bytes(filled.encode())
+    partial.replace(readme)
 
 
 def choose(patterns: Sequence[str]) -> list[Row]:
@@ -444,7 +457,7 @@ def main() -> None:
         elif options.table:
             print(make_table(options.runs, rows))
         elif options.readme:
-            fill_in(options.readme, make_table(options.runs, rows))
+            fill_in(options.readme, make_table(options.runs, ROWS))
         elif failures := run_all(options.runs, rows, options.threads):
             sys.exit("\n".join(["failed:", *failures]))
     except KeyboardInterrupt:

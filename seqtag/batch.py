@@ -255,10 +255,12 @@ class Prediction:
             target's own units, ``[batch, source, width]`` or ``[batch, width]``.
         probabilities: of every label, ``[batch, source, labels]`` or ``[batch, labels]``; of the
             whole sequence, ``[batch]``; None for numbers.
+        complete: of sequences, bool ``[batch]``: False where the search ended it at its limit.
     """
 
     value: Tensor
     probabilities: Tensor | None = None
+    complete: Tensor | None = None
 
 
 @dataclass(frozen=True)

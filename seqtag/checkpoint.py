@@ -67,8 +67,10 @@ class Checkpoint:
         """Give a model these weights.
 
         Raises:
-            ValueError: the model is of another shape.
+            ValueError: the model is of another shape, or the weights are no numbers.
         """
+        if not all(bool(w.isfinite().all()) for w in self.weights.values()):
+            raise ValueError(f"the weights in {self.path} hold NaN or infinity: its run diverged")
         try:
             model.load_state_dict(self.weights)
         except RuntimeError as error:

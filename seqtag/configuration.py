@@ -8,7 +8,7 @@ import inspect
 import os
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -146,13 +146,16 @@ def build(
 
 
 def check(
-    node: Mapping[str, Any],
+    node: Any,
     *,
     kinds: tuple[type, ...],
     name: str,
     prefixes: tuple[str, ...] = PREFIXES,
 ) -> None:
     """Refuse a node that ``build`` would refuse, without building anything."""
+    if not isinstance(node, Mapping):
+        group = name.replace(".", "/")
+        raise ValueError(f"{name} is {node!r}; an option of it is chosen by {group}=OPTION")
     faults = _faults(node, kinds, name, prefixes)
     if faults:
         raise ValueError("\n".join(faults))
@@ -179,7 +182,7 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
             for argument in inspect.signature(target).parameters.values()
             if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
         ]
-        scalars = _scalars(target)
+        scalars, parts = _scalars(target), _parts(target)
         for key, value in node.items():
             if key not in accepted and key not in INSTRUCTIONS:
                 faults.append(
@@ -189,6 +192,12 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
             elif key in scalars and type(value) in WORDS and not _fits(value, scalars[key]):
                 wanted = " or ".join(WORDS[kind] for kind in scalars[key])
                 faults.append(f"{name}.{key} is {value!r}; it must be {wanted}")
+            elif key in parts and isinstance(value, str):
+                faults.append(
+                    f"{name}.{key} is {value!r}; an option is chosen with a slash, such as "
+                    f"encoder/position={value} (in a decoder: "
+                    f"encoder/position@decoder.position={value})"
+                )
     for key, value in node.items():
         faults += _faults(value, kinds, f"{name}.{key}", prefixes)
     return faults
@@ -210,6 +219,19 @@ def _scalars(target: type) -> dict[str, tuple[type, ...]]:
         if plain_kinds and all(inspect.isclass(kind) for kind in kinds):
             found[name] = plain_kinds
     return found
+
+
+def _parts(target: type) -> frozenset[str]:
+    """The constructor's arguments that build parts, and so are given as nodes."""
+    try:
+        arguments = inspect.signature(target, eval_str=True).parameters
+    except NameError:  # a class that imports its types for the type checker only
+        return frozenset()
+    return frozenset(
+        name
+        for name, argument in arguments.items()
+        if typing.get_origin(argument.annotation) is Callable
+    )
 
 
 def _fits(value: Any, kinds: tuple[type, ...]) -> bool:

@@ -27,8 +27,9 @@ from seqtag.data.corpus import (
 from seqtag.data.inputs import Inputs, length
 from seqtag.data.readers.lines import open_stream
 from seqtag.data.sampler import Batching, BudgetSampler
-from seqtag.data.source import build_input_tokenizer, build_reader
-from seqtag.nn.search import GreedySearch
+from seqtag.data.source import build_reader
+from seqtag.data.tokenizers import Tokenizer
+from seqtag.nn.search import Search
 from seqtag.split import Split
 from seqtag.tasks.task import Task
 
@@ -69,20 +70,28 @@ class DataModule(LightningDataModule):
         self._data: Mapping[str, Any] = config["data"]
         self._batching = Batching.from_config(config)
         self._seed: int = config["seed"]
-        self._spelling = tuple(config["embedding"]["spelling"])
+        self._spelling = tuple(config["embedding"].get("spelling") or ())
         self._search = (
-            build(config["search"], kinds=(GreedySearch,), name="search")
-            if "search" in config
-            else None
+            build(config["search"], kinds=(Search,), name="search") if "search" in config else None
         )
         # Not the task's metrics: they change no table.
         self._settings = {
             "data": _without_paths(self._data),
             "task": {"_target_": config["task"]["_target_"]},
         }
-        self._reader = build_reader(self._data, per_element=self.task.per_element, read_target=True)
+        self._reader = build_reader(
+            self._data,
+            per_element=self.task.per_element,
+            sequence=self.task.sequence,
+            read_target=True,
+        )
         self._folder = Path(config["cache"]).expanduser()
         self._inputs, self._target = inputs, target
+
+    @property
+    def input_tokenizer(self) -> Tokenizer:
+        """What splits an input that comes as one string."""
+        return self._reader.input_tokenizer
 
     @property
     def inputs(self) -> Inputs:
@@ -112,7 +121,7 @@ class DataModule(LightningDataModule):
             read["train"] = self._draw(read["train"], self._data["train_rows"])
         train = read["train"].rows
         if self._inputs is None:
-            words = build_input_tokenizer(self._data).words
+            words = self.input_tokenizer.words
             self._inputs = Inputs.fit(
                 iterate(train),
                 vectors="vectors" in train.column_names,
@@ -331,4 +340,4 @@ class _Batches(Dataset[Batch]):
 
 def _without_paths(data: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that change what a file is read as, whatever the file."""
-    return {name: value for name, value in data.items() if name not in SPLITS}
+    return {name: value for name, value in data.items() if name not in (*SPLITS, "train_rows")}

@@ -33,6 +33,11 @@ def examine(data: DataModule) -> Iterator[str]:
     if spec.labels:
         scheme = f", spans in the scheme {spec.scheme}" if spec.scheme else ""
         yield f"{len(spec.labels)} {_kind(spec)}{scheme}: {_name(spec.labels)}"
+        if spec.sequence and len(spec.labels) > data.splits["train"].counts["rows"] / 2:
+            yield (
+                "warning: nearly every target is a symbol of its own; should they be split, with "
+                "data/target_tokenizer=characters or words?"
+            )
         if len(spec.labels) == 1 and not spec.sequence:
             yield "warning: the training data has one label only; there is nothing to learn"
     for split in data.splits.values():
@@ -71,4 +76,5 @@ def _kind(spec: TargetSpec) -> str:
 
 def _name(labels: tuple[str, ...]) -> str:
     rest = len(labels) - NAMED
-    return " ".join(labels[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    named = (label if label.strip() else repr(label) for label in labels[:NAMED])
+    return " ".join(named) + (f" and {rest} more" if rest > 0 else "")

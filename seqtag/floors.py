@@ -7,7 +7,7 @@ from seqtag.scoring import empty_scores
 
 
 def score_floor(data: DataModule, split: str) -> dict[str, float]:
-    """Scores of the most frequent training label, or the training mean, on a split."""
+    """Scores of what is most frequent in training, or of the training mean, on a split."""
     scores = empty_scores(data, split)
     for batch in data.batches(split, shuffle=False):
         assert batch.target is not None

@@ -12,9 +12,9 @@ from seqtag.configuration import build
 from seqtag.nn.embeddings import InputEmbedding
 from seqtag.nn.encoders.encoder import Encoder
 from seqtag.nn.heads import Head
-from seqtag.nn.search import GreedySearch
+from seqtag.nn.search import Search
 
-KINDS = (nn.Module, GreedySearch)
+KINDS = (nn.Module, Search)
 """What a model is made of."""
 
 HEAD_PARTS = ("decoder", "search")

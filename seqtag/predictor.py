@@ -76,6 +76,8 @@ class Predictor:
         self._device = choose_device(device)
         self._model = checkpoint.model().to(self._device)
         self._batching = Batching.from_config(checkpoint.config)
+        self.cut = 0
+        """Sequences that the search has ended at its limit so far."""
 
     def predict(
         self,
@@ -159,6 +161,8 @@ class Predictor:
             collate_target=None,
         )
         prediction = self._model.predict(batch.to(self._device))
+        if prediction.complete is not None:
+            self.cut += int((~prediction.complete).sum())
         shares = prediction.probabilities
         on_host = Prediction(
             prediction.value.cpu(), shares.cpu() if probabilities and shares is not None else None

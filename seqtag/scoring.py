@@ -19,7 +19,14 @@ def predict_batches(
     """Yield every batch of a split with the values that the model predicts, in host memory."""
     model = model.to(device).eval()
     for batch in data.batches(split, shuffle=False):
-        yield batch, Prediction(model.predict(batch.to(device)).value.cpu())
+        prediction = model.predict(batch.to(device))
+        complete = prediction.complete
+        yield (
+            batch,
+            Prediction(
+                prediction.value.cpu(), complete=None if complete is None else complete.cpu()
+            ),
+        )
 
 
 def empty_scores(data: DataModule, split: str) -> Scores:

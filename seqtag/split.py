@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from seqtag.batch import TargetSpec
 from seqtag.data.corpus import EncodedRows
-from seqtag.nn.search import GreedySearch
+from seqtag.nn.search import Search
 
 
 @dataclass
@@ -39,9 +39,9 @@ class Split:
     counts: dict[str, int]
 
     def sizes(self) -> NDArray[np.int64]:
-        """Cells that each row needs in a batch: those of its input, or of its target sequence."""
+        """Cells that a row needs in a batch: of its input, or of a longer target with its end."""
         lengths = self.encoded.lengths()
-        return np.maximum(lengths, self.target_lengths()) if self.spec.sequence else lengths
+        return np.maximum(lengths, self.target_lengths() + 1) if self.spec.sequence else lengths
 
     def target_lengths(self) -> NDArray[np.int64]:
         """Symbols of each row's target sequence, its end not counted."""
@@ -56,7 +56,7 @@ class Split:
         found = self.rows[int(row)]
         return f"{found['file']}:{found['line']}"
 
-    def check(self, *, max_tokens: int, search: GreedySearch | None, per_element: bool) -> None:
+    def check(self, *, max_tokens: int, search: Search | None, per_element: bool) -> None:
         """Refuse what no cache may hide.
 
         Args:
@@ -67,7 +67,7 @@ class Split:
         Raises:
             ValueError: a row or a target sequence is over its limit, or no target is there.
         """
-        lengths = self.encoded.lengths()
+        lengths = self.sizes()
         too_long = np.flatnonzero(lengths > max_tokens)
         if len(too_long):
             first = too_long[0]
@@ -85,7 +85,7 @@ class Split:
                 f"{self.counts['missing']:,} targets are missing"
             )
 
-    def _check_targets(self, search: GreedySearch) -> None:
+    def _check_targets(self, search: Search) -> None:
         """Refuse targets that no search could find, as it stops before."""
         targets = self.target_lengths()
         limits = np.array([search.limit(length) for length in self.encoded.lengths().tolist()])

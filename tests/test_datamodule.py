@@ -403,6 +403,23 @@ class TestBatches:
         assert [content(batch) for batch in data.train_dataloader()] == third
 
 
+class TestSizes:
+    def test_long_targets_make_small_batches(self, small_config) -> None:
+        line = "a\t" + "x " * 9 + "x\n"
+        files = {"train": "text\tvalue\n" + line * 6, "dev": "text\tvalue\n" + line}
+        config = small_config("seq2seq", "batching.max_tokens=30", files=files)
+        data = read(config)
+        assert data.splits["train"].sizes().tolist() == [11] * 6  # ten symbols and the end
+        shapes = [tuple(b.target.value.shape) for b in data.batches("train", shuffle=False)]
+        assert shapes == [(2, 11)] * 3
+
+    def test_a_target_over_the_budget_is_refused(self, small_config) -> None:
+        files = {"train": "text\tvalue\na\tx x x x x\n", "dev": "text\tvalue\na\tx\n"}
+        config = small_config("seq2seq", "batching.max_tokens=5", files=files)
+        with pytest.raises(ValueError, match=r"train.tsv:2: .* 6 .*batching.max_tokens=5"):
+            read(config)
+
+
 class TestLearningCurves:
     def test_a_part_of_the_training_rows_is_drawn_and_a_larger_one_holds_it(
         self, small_config

@@ -33,6 +33,8 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
     name = config["split"]
     if name not in SPLITS:
         raise ValueError(f"split={name}; it is {' or '.join(SPLITS)}")
+    if config["worst"] < 0:
+        raise ValueError(f"worst is {config['worst']}; it must be 0 or more")
     config = absolute_data_paths(config)
     checkpoint = load_checkpoint(config["run"])
     checkpoint.config = config

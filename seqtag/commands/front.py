@@ -47,6 +47,7 @@ RUN_KEYS = ("resume", "from")
 """Keys of ``train`` that take the config of a run as the base."""
 
 RUN_CONFIG = "run_with_command"
+TASK = "task"
 DATA = "data"
 """The group whose option changes how files are read, and not what the model is."""
 
@@ -186,7 +187,7 @@ def _store_run_config(name: str, run: str, overrides: list[str]) -> list[str]:
     own = OmegaConf.load(config_directory() / f"{name}.yaml")
     path = {"run": str(Path(run).expanduser().absolute())}
     config = OmegaConf.merge(_as_data(load_checkpoint(run).config, run), own, path)
-    return _store(config, overrides)
+    return _store(config, overrides, of_run=True)
 
 
 def _store_base(key: str, overrides: list[str]) -> list[str]:
@@ -208,7 +209,8 @@ def _store_base(key: str, overrides: list[str]) -> list[str]:
     config = OmegaConf.merge(
         _as_data(stored, folder), {name: own.get(name) for name in (*RUN_KEYS, "cache")}
     )
-    return [*_store(config, overrides), f"{key}={quote(str(folder))}"]
+    left = _store(config, overrides, of_run=key == "resume")
+    return [*left, f"{key}={quote(str(folder))}"]
 
 
 def _as_data(config: Any, run: str | Path) -> Any:
@@ -232,13 +234,18 @@ def _literal(node: Any) -> Any:
     return node.replace("${", "\\${") if isinstance(node, str) else node
 
 
-def _store(config: Any, overrides: list[str]) -> list[str]:
+def _store(config: Any, overrides: list[str], *, of_run: bool) -> list[str]:
     """Give Hydra a config under the name ``RUN_CONFIG``, with the options of groups put in.
+
+    Args:
+        config: the base.
+        overrides: of the command line.
+        of_run: whether the model is there already, so that its columns and its task stay.
 
     Returns:
         The overrides that are left for Hydra.
     """
-    from seqtag.data.source import change_format
+    from seqtag.data.source import USER_COLUMNS, change_format
 
     left = []
     for override in overrides:
@@ -247,10 +254,18 @@ def _store(config: Any, overrides: list[str]) -> list[str]:
         if not (config_directory() / group).is_dir():
             left.append(override)
         elif key == DATA:
-            config.data = change_format(config.data, value, keep_columns=False)
+            both = {config.data["format"], value}
+            config.data = change_format(
+                config.data, value, keep_columns=of_run and both <= USER_COLUMNS
+            )
         else:
             node = package or group.replace("/", ".")
-            OmegaConf.update(config, node, compose_node(group, value), merge=False)
+            if package and OmegaConf.select(config, package) is None:
+                raise UnreadableError(f"no config key '{package}'; look at the keys with --cfg job")
+            made = compose_node(group, value)
+            if of_run and node == TASK and made["_target_"] != config.task["_target_"]:
+                raise ValueError(f"task={value}: this run's model was trained for another task")
+            OmegaConf.update(config, node, made, merge=False)
     ConfigStore.instance().store(name=RUN_CONFIG, node=config)
     return left
 

@@ -18,6 +18,7 @@ from seqtag.data.readers.lines import open_stream
 from seqtag.data.readers.reader import Reader
 from seqtag.data.source import as_raw_lines, build_reader, change_format
 from seqtag.predictor import LOOK_AHEAD, Predictor
+from seqtag.tasks.task import Task
 
 TAKES_RUN = True
 
@@ -39,7 +40,7 @@ def predict(config: dict[str, Any], overrides: list[str]) -> None:
     reader = _choose_reader(
         config,
         any(override.startswith("data=") for override in overrides),
-        per_element=predictor.task.per_element,
+        task=predictor.task,
         vectors=checkpoint.inputs.reads_vectors,
     )
     # A person who types wants each answer at once.
@@ -55,13 +56,16 @@ def predict(config: dict[str, Any], overrides: list[str]) -> None:
                 output.flush()
             elements += length(row)
             unknown += checkpoint.inputs.unknown(row)
+    if predictor.cut:
+        log.info(
+            "%s outputs were ended by search.max_length or what stands for it, not by the model",
+            f"{predictor.cut:,}",
+        )
     if unknown:
         log.info("%s of the %s elements are unknown to the model", f"{unknown:,}", f"{elements:,}")
 
 
-def _choose_reader(
-    config: dict[str, Any], named: bool, *, per_element: bool, vectors: bool
-) -> Reader:
+def _choose_reader(config: dict[str, Any], named: bool, *, task: Task, vectors: bool) -> Reader:
     """The reader that the command line, the file's ending, or neither asks for."""
     data = config["data"]
     ending = Path(config["input"] or "").suffix.removeprefix(".").lower()
@@ -71,7 +75,9 @@ def _choose_reader(
         elif not vectors:
             data = as_raw_lines(data)
         # Raw lines hold no vectors: those are read as the model's training files were.
-    return build_reader(data, per_element=per_element, read_target=False)
+    return build_reader(
+        data, per_element=task.per_element, sequence=task.sequence, read_target=False
+    )
 
 
 @contextmanager

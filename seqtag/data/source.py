@@ -25,13 +25,16 @@ def build_target_tokenizer(data: Mapping[str, Any]) -> Tokenizer:
     return tokenizer
 
 
-def build_reader(data: Mapping[str, Any], *, per_element: bool, read_target: bool) -> Reader:
+def build_reader(
+    data: Mapping[str, Any], *, per_element: bool, sequence: bool, read_target: bool
+) -> Reader:
     """What reads and writes the files.
 
     Args:
         data: the node.
         per_element: whether every element has a target, so that a target that comes as one string
             is split.
+        sequence: whether a target is a sequence with a length of its own.
         read_target: False for prediction, where files without the target are fine.
     """
     reader = build(
@@ -43,6 +46,7 @@ def build_reader(data: Mapping[str, Any], *, per_element: bool, read_target: boo
         read_target=read_target,
         input_tokenizer=build_input_tokenizer(data),
         target_tokenizer=build_target_tokenizer(data) if per_element else None,
+        sequence_tokenizer=build_target_tokenizer(data) if sequence else None,
         missing=data["missing"],
         skip_lines=data["skip_lines"],
         encoding=data["encoding"],
@@ -56,6 +60,8 @@ MODEL_KEYS = ("input_tokenizer", "target_tokenizer", "min_frequency")
 """Keys of ``data`` that belong to the model, whatever the format."""
 
 COLUMNS = ("input", "target")
+USER_COLUMNS = frozenset({"tsv", "csv", "jsonl"})
+"""Formats whose columns have names of the user's own, which mean the same in each."""
 
 
 def change_format(data: Mapping[str, Any], name: str, *, keep_columns: bool) -> dict[str, Any]:
@@ -74,7 +80,10 @@ def change_format(data: Mapping[str, Any], name: str, *, keep_columns: bool) -> 
     kept = {key: data[key] for key in ((*MODEL_KEYS, *COLUMNS) if keep_columns else MODEL_KEYS)}
     if isinstance(kept.get("target"), int):
         kept["target"] = None  # the number of a column in files of the other format
-    return {**compose_node("data", name), **kept}
+    made = {**compose_node("data", name), **kept}
+    if keep_columns and "header" in data["reader"] and "header" in made["reader"]:
+        made["reader"]["header"] = data["reader"]["header"]  # columns may have no names
+    return made
 
 
 def as_raw_lines(data: Mapping[str, Any]) -> dict[str, Any]:

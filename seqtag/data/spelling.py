@@ -123,7 +123,7 @@ class SpeltWords(Field):
 
     def __init__(self, symbols: Sequence[str]) -> None:
         self._characters = Vocabulary(symbols)
-        self._remembered = lru_cache(CACHED)(self._spell)
+        self._remembered: dict[str, NDArray[np.int32]] = {}
 
     @classmethod
     def fit(cls, words: Mapping[str, int]) -> SpeltWords:
@@ -144,7 +144,7 @@ class SpeltWords(Field):
 
     def encode(self, sequence: Sequence[str]) -> NDArray[np.int32]:
         """Ids ``[source, character]`` of the words."""
-        rows = [self._remembered(word) for word in sequence]
+        rows = [self._spell(word) for word in sequence]
         return np.array(rows, np.int32).reshape(-1, LONGEST_WORD)
 
     def state(self) -> dict[str, Any]:
@@ -152,9 +152,13 @@ class SpeltWords(Field):
         return self._characters.state()
 
     def _spell(self, word: str) -> NDArray[np.int32]:
-        if len(word) > LONGEST_WORD:
+        ids = self._remembered.get(word)
+        if ids is None:
             half = LONGEST_WORD // 2
-            word = word[:half] + word[-half:]
-        ids = np.full(LONGEST_WORD, PADDING, np.int32)
-        ids[: len(word)] = self._characters.encode(word)
+            shown = word if len(word) <= LONGEST_WORD else word[:half] + word[-half:]
+            ids = np.full(LONGEST_WORD, PADDING, np.int32)
+            ids[: len(shown)] = self._characters.encode(shown)
+            if len(self._remembered) >= CACHED:
+                self._remembered.clear()
+            self._remembered[word] = ids
         return ids

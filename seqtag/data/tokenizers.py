@@ -16,7 +16,7 @@ WORD = re.compile(f"[^{BETWEEN_WORDS}]+")
 # The pattern of Schwaller et al. 2019 (Molecular Transformer), and last any other character, so
 # that a string outside the pattern loses nothing.
 SMILES = re.compile(
-    r"\[[^\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|:|~|@|\?|>|\*|\$"
+    r"\[[^\[\]]+]|Br?|Cl?|N|O|S|P|F|I|b|c|n|o|s|p|\(|\)|\.|=|#|-|\+|\\|\/|:|~|@|\?|>|\*|\$"
     r"|%[0-9]{2}|[0-9]|.",
     re.DOTALL,
 )

@@ -86,8 +86,16 @@ class VectorScale(Field):
     def measure(cls, sequences: Iterable[Sequence[Sequence[float]]]) -> VectorScale:
         """Mean and deviation over every element of every sequence."""
         moments = Moments()
-        for sequence in sequences:
-            moments.add(np.asarray(sequence, dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for sequence in sequences:
+                moments.add(np.asarray(sequence, dtype=np.float64))
+            spread = moments.deviation
+        for number, finite in enumerate(np.isfinite(spread) & np.isfinite(moments.mean)):
+            if not finite:
+                raise ValueError(
+                    f"number {number} of the training vectors (from 0) is too large to be "
+                    "measured; give it in another unit"
+                )
         return cls(moments.mean.tolist(), moments.deviation.tolist())
 
     def __len__(self) -> int:
@@ -116,7 +124,11 @@ class VectorScale(Field):
             )
         if not np.isfinite(vectors).all():
             raise ValueError("the vectors hold NaN or infinity")
-        return ((vectors - self.mean) / self.deviation).astype(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = ((vectors - self.mean) / self.deviation).astype(np.float32)
+        if not np.isfinite(scaled).all():
+            raise ValueError("the vectors hold a number that is too large beside those of training")
+        return scaled
 
     def state(self) -> dict[str, Any]:
         """Plain values from which ``VectorScale(**state)`` makes an equal one."""

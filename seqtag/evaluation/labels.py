@@ -27,7 +27,7 @@ class Accuracy(Metric):
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
-        """True for labels of any kind."""
+        """True for labels of elements or rows, not for the symbols of sequences."""
         return bool(spec.labels) and not spec.sequence
 
     @property
@@ -61,7 +61,7 @@ class MacroF1(Metric):
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
-        """True for labels of any kind."""
+        """True for labels of elements or rows, not for the symbols of sequences."""
         return bool(spec.labels) and not spec.sequence
 
     @property

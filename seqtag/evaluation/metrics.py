@@ -50,8 +50,9 @@ class Metric(ABC):
         """Statistics of each row, ``[batch, size]`` in float64.
 
         Args:
-            value: what is predicted, of the shape of ``target.value``. Label ids are below
-                ``len(spec.labels)``, so that a gold label which training lacks is always wrong.
+            value: what is predicted, of the shape of ``target.value``, but for sequences, which
+                have their own length. Label ids are below ``spec.classes``, so that a gold label
+                which training lacks is always wrong.
             target: gold values; only what is present counts.
         """
 

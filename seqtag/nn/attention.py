@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from seqtag.nn.key_values import KeyValues
 from seqtag.nn.masks import kernel_mask, restrictions
-from seqtag.nn.memory import Memory
 from seqtag.nn.padding import zero_padding
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import Scorer
@@ -114,7 +114,7 @@ class Attention(nn.Module):
         *,
         valid: Tensor | None = None,
         positions: Tensor | None = None,
-    ) -> Memory:
+    ) -> KeyValues:
         """Keys and values projected once, for any number of ``attend``; see ``forward``."""
         if valid is None and key.shape[1] == 0:
             valid = key.new_ones(key.shape[:2], dtype=torch.bool)  # nothing to attend to at all
@@ -123,7 +123,7 @@ class Attention(nn.Module):
             same = value is key
             key = zero_padding(key, valid)
             value = key if same else zero_padding(value, valid)
-        return Memory(
+        return KeyValues(
             keys=_heads(self.key(key), self.num_kv_heads),
             values=_heads(self.value(value), self.num_kv_heads),
             valid=valid,
@@ -133,7 +133,7 @@ class Attention(nn.Module):
     def attend(
         self,
         query: Tensor,
-        memory: Memory,
+        memory: KeyValues,
         *,
         mask: Tensor | None = None,
         causal: bool = False,

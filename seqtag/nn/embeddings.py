@@ -29,7 +29,7 @@ class InputEmbedding(nn.Module):
         word_dropout: share of the symbols read as unknown in training, which is what trains the
             vector of the unknown; their spelling stays to be seen.
         spelling: by field, what makes vectors of it, given its vocabulary and ``dim``. Fields
-            that ``vocabularies`` lacks are left out: not every symbol is a word.
+            that ``vocabularies`` lacks are left out: not every symbol is a word. None for none.
 
     Raises:
         ValueError: ``vocabularies`` has neither symbols nor vectors, or a field that nothing here
@@ -46,15 +46,19 @@ class InputEmbedding(nn.Module):
         dim: int,
         dropout: float,
         word_dropout: float,
-        spelling: Mapping[str, Callable[..., SpellingEmbedding]],
+        spelling: Mapping[str, Callable[..., SpellingEmbedding]] | None,
     ) -> None:
         super().__init__()
+        spelling = spelling or {}
         known = (WORD, VECTORS, *spelling)
         if not {WORD, VECTORS} & vocabularies.keys() or not vocabularies.keys() <= set(known):
             raise ValueError(
-                f"this embedding is made of {WORD} or {VECTORS}, with any of {', '.join(known)}; "
-                f"not of {', '.join(vocabularies) or 'nothing'}"
+                f"the data have {', '.join(vocabularies) or 'nothing'}, and this embedding is made "
+                f"of {WORD} or {VECTORS} with {', '.join(spelling) or 'nothing else'} "
+                "(embedding.spelling)"
             )
+        if not 0 <= word_dropout <= 1:
+            raise ValueError(f"embedding.word_dropout is {word_dropout}; it must lie in [0, 1]")
         self.output_dim = dim
         self.word = (
             SymbolEmbedding(len(vocabularies[WORD]), dim=dim, unknown_share=word_dropout)
@@ -64,6 +68,12 @@ class InputEmbedding(nn.Module):
         self.vectors = (
             unit_linear(len(vocabularies[VECTORS]), dim) if VECTORS in vocabularies else None
         )
+        for name, part in spelling.items():
+            if not callable(part):
+                raise ValueError(
+                    f"embedding.spelling.{name} names no class: embedding/spelling has another "
+                    f"option than the one whose {name} this sets"
+                )
         parts = {
             name: part(vocabularies[name], dim=dim)
             for name, part in spelling.items()

@@ -13,7 +13,7 @@ from seqtag.batch import END, Batch, Layout, Prediction, Target, TargetSpec
 from seqtag.nn.decoders.decoder import Decoder
 from seqtag.nn.padding import zero_padding
 from seqtag.nn.pooling import Pooling
-from seqtag.nn.search import GreedySearch
+from seqtag.nn.search import Search
 
 
 class Head(nn.Module, ABC):
@@ -105,6 +105,7 @@ class LabelHead(Head):
         super().__init__()
         if target.sequence or not target.labels:
             raise ValueError("this head gives labels, and the task's targets are none")
+        _check_smoothing(label_smoothing)
         self.label_smoothing = label_smoothing
         self.readout = Readout(input_dim, width=target.classes, pooling=pooling, dropout=dropout)
 
@@ -183,12 +184,13 @@ class Seq2SeqHead(Head):
         *,
         target: TargetSpec,
         decoder: Callable[..., Decoder],
-        search: GreedySearch,
+        search: Search,
         label_smoothing: float,
     ) -> None:
         super().__init__()
         if not target.sequence:
             raise ValueError("this head makes sequences, and the task's targets are none")
+        _check_smoothing(label_smoothing)
         self.decoder = decoder(input_dim, classes=target.classes)
         self.search = search
         self.label_smoothing = label_smoothing
@@ -208,7 +210,12 @@ class Seq2SeqHead(Head):
     def predict(self, states: Tensor, batch: Batch) -> Prediction:
         """The sequence that the search finds, and its probability; see ``Head.predict``."""
         found = self.search.search(self.decoder, states, batch.layout)
-        return Prediction(value=found.symbols, probabilities=found.log_probability.exp())
+        return Prediction(found.symbols, found.log_probability.exp(), found.complete)
+
+
+def _check_smoothing(label_smoothing: float) -> None:
+    if not 0 <= label_smoothing < 1:
+        raise ValueError(f"head.label_smoothing is {label_smoothing}; it must lie in [0, 1)")
 
 
 def _cross_entropy(logits: Tensor, target: Target, label_smoothing: float) -> Tensor:

@@ -164,11 +164,14 @@ class SequenceAnalysis(Analysis):
         self._edits = Edits((*spec.labels, *spec.unseen))
         self._exact = ExactMatch(spec)
         self._inputs = {"known": Tally(), "unknown": Tally()}
+        self._cut = 0
 
     def update(self, batch: Batch, prediction: Prediction) -> None:
         """See the base class."""
         assert batch.target is not None
         self._edits.update(prediction.value, batch.target)
+        if prediction.complete is not None:
+            self._cut += int((~prediction.complete).sum())
         if WORD not in batch.inputs:
             return
         right, present = self._exact.row_statistics(prediction.value, batch.target).bool().unbind(1)
@@ -181,6 +184,7 @@ class SequenceAnalysis(Analysis):
         """See the base class."""
         return {
             "edits": _confusions(self._edits.most_frequent(CONFUSIONS)),
+            "cut_at_limit": self._cut,
             "inputs": {
                 name: {"exact_match": tally.accuracy, "count": tally.total}
                 for name, tally in self._inputs.items()
@@ -191,7 +195,8 @@ class SequenceAnalysis(Analysis):
     def show(self) -> None:
         """See the base class."""
         content = self.content()
-        _print_confusions("most frequent edits (-: nothing)", content["edits"])
+        _print_confusions("most frequent edits", content["edits"])
+        print(f"outputs that the search ended at its limit: {self._cut:,}")
         if "unknown" in content["inputs"]:
             print_table(
                 "inputs whose elements the vocabulary all has, and not all",
@@ -245,5 +250,12 @@ def _print_confusions(title: str, confusions: list[dict[str, Any]]) -> None:
         print_table(
             title,
             ["gold", "predicted", "count"],
-            ([c["gold"] or "-", c["predicted"] or "-", str(c["count"])] for c in confusions),
+            ([_named(c["gold"]), _named(c["predicted"]), str(c["count"])] for c in confusions),
         )
+
+
+def _named(label: str | None) -> str:
+    """A label as a table shows it; blanks must be seen, and nothing must not look like a label."""
+    if label is None:
+        return "(nothing)"
+    return label if label.strip() else repr(label)

@@ -39,7 +39,7 @@ def _show(data: DataModule, scored: ScoredSplit, row: int) -> dict[str, Any]:
     found = scored.split.rows[row]
     shown = {"place": scored.split.place(row)}
     if "tokens" in found:
-        shown["input"] = _cut(" ".join(found["tokens"]))
+        shown["input"] = _cut(data.input_tokenizer.join(found["tokens"]))
     else:
         shown["input"] = f"{len(found['vectors'])} vectors"
     if not data.task.per_element and not data.task.numeric:

@@ -25,11 +25,17 @@ class Seq2Seq(Task):
     """
 
     per_element: ClassVar[bool] = False
+    sequence: ClassVar[bool] = True
     numeric: ClassVar[bool] = False
 
     def parse(self, row: Row) -> str | None:
         """See the base class."""
         target = row.get("target")
+        if "element_lines" in row:
+            raise ValueError(
+                f"{place(row)}: seq2seq wants one target for the sequence, and here each element "
+                "has a line; use data=tsv or another format with a sequence a line"
+            )
         if target is None:
             return None
         if isinstance(target, str):

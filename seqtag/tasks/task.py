@@ -33,6 +33,8 @@ class Task(ABC):
 
     per_element: ClassVar[bool]
     """Whether every element has a target, rather than the sequence."""
+    sequence: ClassVar[bool] = False
+    """Whether a target is a sequence with a length of its own."""
     numeric: ClassVar[bool]
     """Whether a parsed target is a list of numbers, rather than a label."""
 

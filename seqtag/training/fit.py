@@ -47,7 +47,7 @@ class Run:
     Attributes:
         folder: the run directory.
         metrics: what ``metrics.json`` holds.
-        floors: scores of the majority label or the mean, by metric, as ``<split>/<metric>``.
+        floors: scores of what is most frequent, or the mean, by metric, as ``<split>/<metric>``.
         selection: name of the metric that chose the best epoch.
     """
 

@@ -63,6 +63,7 @@ class Loop(LightningModule):
         self.max_steps = max_steps
         self.meter = Meter()
         self._resumed: dict[str, Any] | None = None
+        self._groups: list[dict[str, Any]] = []
         self._losses = torch.zeros(())
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -75,7 +76,12 @@ class Loop(LightningModule):
         for parameter in self.parameters():
             matrix = parameter.ndim >= 2 and id(parameter) not in lookups
             (decayed if matrix else free).append(parameter)
-        return self._optimizer([{"params": decayed}, {"params": free, "weight_decay": 0.0}])
+        made = self._optimizer([{"params": decayed}, {"params": free, "weight_decay": 0.0}])
+        self._groups = [
+            {name: value for name, value in group.items() if name != "params"}
+            for group in made.param_groups
+        ]
+        return made
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Set the learning rate for this step."""
@@ -113,12 +119,15 @@ class Loop(LightningModule):
             ValueError: a loss of this epoch was not finite.
         """
         self.meter.stop()
-        if not torch.isfinite(self._losses):
+        self._refuse_divergence(self._losses)
+        self._losses = torch.zeros_like(self._losses)
+
+    def _refuse_divergence(self, loss: Tensor) -> None:
+        if not torch.isfinite(loss):
             raise ValueError(
                 f"the training diverged in epoch {self.trainer.current_epoch + 1}: its loss is "
-                f"{float(self._losses)}; try a lower optimizer.lr or trainer.gradient_clip_val"
+                f"{float(loss)}; try a lower optimizer.lr or trainer.gradient_clip_val"
             )
-        self._losses = torch.zeros_like(self._losses)
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Score a batch of dev."""
@@ -126,6 +135,7 @@ class Loop(LightningModule):
         loss = self.model.head.loss(states, batch)
         assert batch.target is not None
         targets = max(1, int(batch.target.present.sum()))
+        self._refuse_divergence(loss)  # the last step of an epoch may be the one that diverges
         self.log("dev/loss", loss, on_epoch=True, batch_size=targets, sync_dist=True)
         self.scores.update(self.model.head.predict(states, batch), batch)
 
@@ -154,8 +164,15 @@ class Loop(LightningModule):
         self._resumed = checkpoint[RANDOM]
 
     def on_train_start(self) -> None:
-        """Take up the random numbers where an interrupted run left them."""
+        """Take up the random numbers where an interrupted run left them.
+
+        The settings of the optimiser are those of this run's config, which may have changed; what
+        it has gathered of gradients is that of the interrupted run.
+        """
         if self._resumed is not None:
+            groups = self.trainer.optimizers[0].param_groups
+            for group, own in zip(groups, self._groups, strict=True):
+                group.update(own, initial_lr=own["lr"])
             torch.set_rng_state(self._resumed["cpu"].cpu())
             state = self._resumed["cuda"]
             if state is not None and self.device.type == "cuda":

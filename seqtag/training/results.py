@@ -33,7 +33,7 @@ class ScoredSplit:
     Attributes:
         split: the split.
         metrics: ``<split>/<metric>`` to score.
-        floors: the same for the majority label or the mean.
+        floors: the same for what is most frequent, or the mean.
         table: row numbers and the statistics of each metric, by row.
         outputs: the prediction for each row.
     """

@@ -23,8 +23,8 @@ def open_interrupted(config: Mapping[str, Any]) -> Checkpoint:
     """The last checkpoint of the run directory that ``resume`` names.
 
     Raises:
-        ValueError: the run is finished, was interrupted before its first look at dev, or has come
-            past the limit that it now has.
+        ValueError: the run is finished, has another kind of optimiser, was interrupted before its
+            first look at dev, or has come past the limit that it now has.
     """
     folder = Path(config["resume"])
     if (folder / "metrics.json").is_file():
@@ -38,6 +38,12 @@ def open_interrupted(config: Mapping[str, Any]) -> Checkpoint:
             "starts it anew"
         )
     last = load_checkpoint(folder / LAST)
+    before, now = last.config["optimizer"]["_target_"], config["optimizer"]["_target_"]
+    if before != now:
+        raise ValueError(
+            f"optimizer is {now}, and the run began with {before}, whose state the other cannot "
+            f"go on with; from={folder} starts a new run"
+        )
     limit = config["trainer"]["max_epochs"]
     # At the limit itself there is still the scoring to do.
     if limit is not None and 0 < limit < last.epoch + 1:

@@ -131,8 +131,16 @@ def test_the_search_can_be_changed_afterwards(run: Path, typed: Typed) -> None:
     assert typed("predict", str(run), "search.max_length=2", stdin="abba\n")[1] == "AH B\n"
     same = typed("predict", str(run), "search=greedy", stdin="abba\n")
     assert same[:2] == (0, "AH B B AH\n")
-    other = typed("predict", str(run), "encoder/position@decoder.position=none", stdin="abba\n")
-    assert other[0] == 0  # rotary positions have no weights that would be missed
+    # Rotary positions have no weights that would be missed; without them the answer is another.
+    for changed, differs in (("none", True), ("rotary", False)):
+        option = f"encoder/position@decoder.cross_position={changed}"
+        status, out, _ = typed("predict", str(run), option, "probabilities=true", stdin="abba\n")
+        first = typed("predict", str(run), "probabilities=true", stdin="abba\n")[1]
+        assert status == 0
+        assert (out != first) == differs
+    wrong = typed("predict", str(run), "encoder/position@decodr.position=none", stdin="abba\n")
+    assert wrong[0] == 2
+    assert "no config key 'decodr.position'" in wrong[2]
 
 
 def test_evaluate_shows_edits_and_the_worst_rows(run: Path, typed: Typed) -> None:
@@ -145,7 +153,7 @@ def test_evaluate_shows_edits_and_the_worst_rows(run: Path, typed: Typed) -> Non
     assert "X" in {edit["gold"] for edit in errors["edits"]}
     assert "rows that cost symbol_error_rate most" in out
     (worst,) = errors["worst"]
-    assert (worst["input"], worst["gold"]) == ("a c b", "AH X B")
+    assert (worst["input"], worst["gold"]) == ("acb", "AH X B")
     kept = [json.loads(line) for line in (folder / "predictions.jsonl").read_text().splitlines()]
     assert (kept[0]["gold"], kept[0]["predicted"]) == ("AH B", "AH B")
     assert kept[-1]["gold"] is None
@@ -179,6 +187,10 @@ def test_neighbours_in_the_batch_do_not_matter(run: Path, rows: int) -> None:
         (["search.length_extra=-1"], "may be negative"),
         (["decoder.num_heads=3"], "num_heads (3)"),
         (["encoder/position@decoder.cross_position=sinusoidal"], "cross_position is Sinusoidal"),
+        (["decoder.num_heads=0"], "num_heads is 0; it must be at least 1"),
+        (["decoder.num_layers=0"], "decoder.num_layers is 0"),
+        (["head.label_smoothing=2"], "head.label_smoothing is 2"),
+        (["data.target=[0,1]"], "a target that is a sequence stands in one column"),
         (["decoder.foo=1"], "no config key 'decoder.foo'"),
         (["search=foo"], "no option 'foo' in search"),
         (["head=tagging"], "no config key 'decoder.dim'"),
@@ -297,3 +309,75 @@ def test_words_are_joined_as_people_write_them(tmp_path: Path, typed: Typed) -> 
     assert "7 target symbols: ! , . No Yes is it" in err
     (made,) = (tmp_path / "runs").glob("*/*")
     assert typed("predict", str(made), stdin="ja\nnein\n")[1] == "Yes, it is.\nNo!\n"
+
+
+def test_another_format_is_read_by_the_columns_of_the_run(tmp_path: Path, typed: Typed) -> None:
+    file = tmp_path / "data.tsv"
+    file.write_text("number\troman\n1\ti\n2\tii\n5\tv\n", encoding="utf-8")
+    own = ["data.input=number", "data.target=roman", "data/target_tokenizer=characters"]
+    status, _, err = typed(
+        "train",
+        *(word for word in TINY if not word.startswith(("data.", "trainer"))),
+        *own,
+        f"data.train={file}",
+        f"data.dev={file}",
+        "trainer.max_epochs=1",
+        f"runs={tmp_path / 'runs'}",
+    )
+    assert status == 0, err
+    (made,) = (tmp_path / "runs").glob("*/*")
+    status, out, _ = typed("predict", str(made), "data=csv", stdin="a,number\nq,2\n")
+    assert status == 0
+    header, row = out.splitlines()
+    assert header == "a,number,roman"
+    assert row.startswith("q,2,")
+    status, out, _ = typed("predict", str(made), "data=jsonl", stdin='{"number": "2"}\n')
+    assert status == 0
+    assert list(json.loads(out)) == ["number", "roman"]
+
+
+def test_the_task_of_a_run_stays(run: Path, typed: Typed) -> None:
+    status, _, err = typed("predict", str(run), "task=tagging", stdin="ab\n")
+    assert status == 1
+    assert "task=tagging: this run's model was trained for another task" in err
+
+
+def test_outputs_that_the_limit_ends_are_counted(run: Path, typed: Typed) -> None:
+    _, _, err = typed("predict", str(run), "search.max_length=2", stdin="abba\nb\n")
+    assert "1 outputs were ended by search.max_length" in err
+
+
+def test_a_target_that_is_not_split_is_pointed_at(tmp_path: Path, typed: Typed) -> None:
+    file = tsv(tmp_path / "data.tsv", [(word, word[::-1]) for word in WORDS])
+    words = [*TINY, f"data.train={file}", f"data.dev={file}", f"runs={tmp_path / 'runs'}"]
+    _, _, err = typed("train", *words, "trainer.max_epochs=1")
+    assert "should they be split, with data/target_tokenizer=characters or words?" in err
+
+
+@pytest.mark.parametrize(
+    ("typo", "message"),
+    [
+        ("data.input_tokenizer=characters", "data/input_tokenizer=OPTION"),
+        ("encoder.position=none", "encoder/position=none"),
+        ("decoder.position=none", "encoder/position@decoder.position=none"),
+        ("head=none", "no option 'none' in head"),
+    ],
+)
+def test_a_dot_for_a_slash_is_told(typo: str, message: str, words: list[str], typed: Typed) -> None:
+    status, _, err = typed("train", *words, typo)
+    assert status in (1, 2)
+    assert message in err
+
+
+def test_a_resumed_run_takes_changed_settings_of_the_optimiser(
+    words: list[str], tmp_path: Path, typed: Typed
+) -> None:
+    assert typed("train", *words, "trainer.max_epochs=2", f"runs={tmp_path}")[0] == 0
+    (made,) = tmp_path.glob("*/*")
+    (made / "metrics.json").unlink()
+    status, _, err = typed("train", f"resume={made}", "optimizer=sgd")
+    assert status == 1
+    assert "whose state the other cannot go on with" in err
+    status, _, err = typed("train", f"resume={made}", "trainer.max_epochs=3", "optimizer.lr=1e30")
+    assert status == 1
+    assert "the training diverged in epoch 3" in err

@@ -13,7 +13,9 @@ def node(*overrides: str) -> dict[str, Any]:
 
 
 def first(data: dict[str, Any], text: str, **how: bool) -> Any:
-    reader = build_reader(data, **({"per_element": True, "read_target": True} | how))
+    reader = build_reader(
+        data, **({"per_element": True, "sequence": False, "read_target": True} | how)
+    )
     return next(iter(reader.read(io.BytesIO(text.encode()), "f")))
 
 

@@ -154,9 +154,9 @@ def test_dropout_acts_in_training_only() -> None:
 
 
 def test_nothing_to_embed_is_refused() -> None:
-    with pytest.raises(ValueError, match="not of nothing"):
+    with pytest.raises(ValueError, match="data have nothing"):
         build({})
-    with pytest.raises(ValueError, match="not of affixes"):
+    with pytest.raises(ValueError, match="data have affixes"):
         build({"affixes": range(5)})
-    with pytest.raises(ValueError, match=r"any of word, vectors, affixes, .*not of word, colour"):
+    with pytest.raises(ValueError, match=r"the data have word, colour, and this"):
         build({"word": WORDS, "colour": range(3)})

@@ -197,6 +197,23 @@ def test_sequence_loss_is_the_mean_over_symbols_and_ends() -> None:
     assert sequence_head().loss(STATES, given).item() == pytest.approx(EXPECTED + 1 / 5)
 
 
+def test_smoothing_spreads_gold_over_the_symbols() -> None:
+    given = batch([[1, END], [2, END]], [[True, True], [False, False]])
+    # Each class of three has 0.1 of gold beside its own 0.7; the scores are 1 and 0 and 0.
+    total = math.log(math.e + 2)
+    # First a, as expected: 0.7 + 0.1 of the score 1. Then END, where b has it: 0.1 of it.
+    expected = ((total - 0.8) + (total - 0.1)) / 2
+    assert sequence_head(0.3).loss(STATES, given).item() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("smoothing", [-0.1, 1.0, 2.0])
+def test_impossible_smoothing_is_refused(smoothing: float) -> None:
+    with pytest.raises(ValueError, match="label_smoothing is"):
+        sequence_head(smoothing)
+    with pytest.raises(ValueError, match="label_smoothing is"):
+        label_head(ELEMENT, smoothing)
+
+
 def test_symbols_unseen_in_training_are_in_no_loss_and_do_not_break_the_next() -> None:
     given = batch([[3, 1, END]], [[True, True, True]])
     # The one after it is scored as if the sequence began there: a as expected, then a surprise.

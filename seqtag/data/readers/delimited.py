@@ -175,7 +175,7 @@ class DelimitedReader(Reader):
         except ValueError:
             # Without read_target a target that no model could learn from is of no concern.
             return False
-        return bool(target == value)
+        return self._same(target, value)
 
     def _index(self, column: Column, cells: list[str], header: list[str] | None) -> int | None:
         count = len(cells) if header is None else len(header)

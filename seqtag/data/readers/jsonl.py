@@ -91,7 +91,7 @@ class JsonlReader(Reader):
 
     def _entry(self, entry: Any) -> Any:
         if isinstance(entry, str):
-            return self._cell(entry)
+            return entry if self.sequence_tokenizer else self._cell(entry)
         if isinstance(entry, list):
             return [_number(number) for number in entry]
         return _number(entry)
@@ -108,6 +108,8 @@ class JsonlReader(Reader):
             for key, value in zip(keys, self._separated(output.value, len(keys)), strict=True):
                 if isinstance(members.get(str(key)), str) and isinstance(value, list):
                     value = self._join(value)
+                elif self.sequence_tokenizer and isinstance(members.get(str(key)), list):
+                    value = self.sequence_tokenizer.split(value or "")
                 text = set_member(text, str(key), _rounded(value))
         if output.probabilities is not None:
             text = set_member(text, PROBABILITIES, _rounded(output.probabilities))
@@ -116,7 +118,7 @@ class JsonlReader(Reader):
     def _holds(self, members: dict[str, Any], keys: list[Column], row: Row, value: Any) -> bool:
         """Whether the line already has this target; then its spelling stays as it is."""
         try:
-            return bool(self._target(members, keys, element_count(row)) == value)
+            return self._same(self._target(members, keys, element_count(row)), value)
         except ValueError:
             # Without read_target a target that no model could learn from is of no concern.
             return False

@@ -13,6 +13,7 @@ from seqtag.data.readers.values import spell, spell_probabilities
 
 BETWEEN_ELEMENTS = " "
 BETWEEN_NUMBERS = ","
+BETWEEN_COLUMNS = "\t"
 
 
 @dataclass(kw_only=True)
@@ -61,8 +62,10 @@ class LinesReader(Reader):
             text = "" if value is None else spell(value)
             if set(LINE_ENDS) & set(text):
                 raise _unwritable(row, text)
-        if output.probabilities is not None and text:
-            text += "\t" + spell_probabilities(output)
+        if output.probabilities:
+            if BETWEEN_COLUMNS in text:
+                raise _unwritable(row, text)
+            text += BETWEEN_COLUMNS + spell_probabilities(output)
         return text + "\n"
 
 
@@ -74,6 +77,6 @@ def _spell(element: Any) -> str:
 
 def _unwritable(row: Row, prediction: Any) -> ValueError:
     return ValueError(
-        f"{place(row)}: the prediction {excerpt(str(prediction))} holds a blank or a line end and "
-        "cannot be written as a raw line; write it as jsonl"
+        f"{place(row)}: the prediction {excerpt(str(prediction))} holds a blank, a tab or a line "
+        "end and cannot be written as a raw line; write it as jsonl"
     )

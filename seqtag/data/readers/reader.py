@@ -36,6 +36,8 @@ class Reader(ABC):
         input_tokenizer: splits an input that the format holds as one string.
         target_tokenizer: splits a target that the format holds as one string into one cell per
             element; None where the target is of the whole sequence.
+        sequence_tokenizer: splits a target that is a sequence with a length of its own; None where
+            it is none.
         missing: the cell that means "no target here".
         skip_lines: lines at the top of a file that are passed over and kept for writing.
         encoding: of the file; a byte order mark is dropped.
@@ -47,6 +49,7 @@ class Reader(ABC):
     read_target: bool
     input_tokenizer: Tokenizer
     target_tokenizer: Tokenizer | None
+    sequence_tokenizer: Tokenizer | None
     missing: str
     skip_lines: int
     encoding: str
@@ -61,6 +64,10 @@ class Reader(ABC):
         for key, columns in (("input", self.input), ("target", self.target)):
             if isinstance(columns, list) and not columns:
                 raise ValueError(f"data.{key}=[]: the list names no column")
+        if self.sequence_tokenizer and isinstance(self.target, list) and len(self.target) > 1:
+            raise ValueError(
+                f"data.target={self.target}: a target that is a sequence stands in one column"
+            )
 
     @abstractmethod
     def read(self, stream: BinaryIO, name: str) -> Iterator[Row]:
@@ -132,8 +139,8 @@ class Reader(ABC):
             ValueError: a list has another length; the message holds no place.
         """
         for value in values:
-            # Without a tokenizer the target is of the sequence, and a list has its own length.
-            if self.target_tokenizer and isinstance(value, list) and len(value) != count:
+            own_length = self.sequence_tokenizer is not None
+            if not own_length and isinstance(value, list) and len(value) != count:
                 raise ValueError(f"{len(value)} targets for {count} elements")
         if len(values) < 2:
             return next(iter(values), None)
@@ -155,6 +162,15 @@ class Reader(ABC):
         if len(columns) != count:
             raise ValueError(f"a prediction of {len(columns)} values for {count} target columns")
         return columns
+
+    def _same(self, target: Any, prediction: Any) -> bool:
+        """Whether a target that a file holds is the predicted one, however it is spelled."""
+        if self.sequence_tokenizer and isinstance(prediction, str):
+            predicted = self.sequence_tokenizer.split(prediction)
+            if isinstance(target, str):
+                return self.sequence_tokenizer.split(target) == predicted
+            return bool(target == predicted)
+        return bool(target == prediction)
 
     def _join(self, cells: list[str | int | float | None]) -> str:
         """One string of one cell per element, such that ``_cells`` gives them back."""

@@ -14,7 +14,7 @@ from seqtag.batch import Layout
 from seqtag.nn.attention import Attention
 from seqtag.nn.decoders.decoder import Decoder, State
 from seqtag.nn.encoders.attention import feedforward, head_width
-from seqtag.nn.memory import Memory
+from seqtag.nn.key_values import KeyValues
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import Scorer
 
@@ -29,8 +29,8 @@ class AttentionState(State):
         length: how many steps were taken.
     """
 
-    inputs: list[Memory]
-    symbols: list[Memory]
+    inputs: list[KeyValues]
+    symbols: list[KeyValues]
     length: int
 
     def select(self, rows: Tensor) -> AttentionState:
@@ -69,8 +69,9 @@ class AttentionDecoder(Decoder):
 
     Raises:
         ValueError: ``head_dim`` is None and ``num_heads`` does not divide ``dim``, or
-            ``num_kv_heads`` does not divide ``num_heads``. Or ``cross_position`` is of a kind that
-            is written into the elements, which cross-attention takes as they come.
+            ``num_kv_heads`` does not divide ``num_heads``; there is no layer; ``cross_position``
+            is of a kind that is written into the elements, which cross-attention takes as they
+            come.
     """
 
     def __init__(
@@ -92,6 +93,10 @@ class AttentionDecoder(Decoder):
     ) -> None:
         super().__init__()
         head_dim = head_width(dim, num_heads, head_dim)
+        if num_layers < 1:
+            raise ValueError(
+                f"decoder.num_layers is {num_layers}; without a layer the input would not be read"
+            )
         self.scale = math.sqrt(dim)
         self.embedding = nn.Embedding(classes, dim)
         nn.init.normal_(self.embedding.weight, std=dim**-0.5)
@@ -170,7 +175,7 @@ class AttentionDecoder(Decoder):
         dropped: Tensor = self.dropout(embedded)
         return dropped
 
-    def _inputs(self, memory: Tensor, layout: Layout) -> list[Memory]:
+    def _inputs(self, memory: Tensor, layout: Layout) -> list[KeyValues]:
         places = torch.arange(memory.shape[1] + 1, device=memory.device)
         lengths = layout.lengths.unsqueeze(1)
         behind = (places == lengths).unsqueeze(-1)
@@ -211,7 +216,7 @@ class DecoderLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.feedforward = feedforward(dim, feedforward_dim, dropout)
 
-    def remember(self, x: Tensor) -> Memory:
+    def remember(self, x: Tensor) -> KeyValues:
         """Keys and values of symbols ``[batch, target, dim]``."""
         normed = self.self_norm(x)
         return self.self_attention.remember(normed, normed)
@@ -220,8 +225,8 @@ class DecoderLayer(nn.Module):
         self,
         x: Tensor,
         *,
-        symbols: Memory,
-        inputs: Memory,
+        symbols: KeyValues,
+        inputs: KeyValues,
         causal: bool,
         positions: Tensor | None,
     ) -> Tensor:

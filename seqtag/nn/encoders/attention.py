@@ -140,8 +140,13 @@ def head_width(dim: int, num_heads: int, head_dim: int | None) -> int:
     """The width of a head, where it is not given as large as ``dim`` allows.
 
     Raises:
-        ValueError: it is not given, and ``num_heads`` does not divide ``dim``.
+        ValueError: a size is less than 1; or the width is not given, and ``num_heads`` does
+            not divide ``dim``.
     """
+    sizes = {"dim": dim, "num_heads": num_heads, "head_dim": head_dim}
+    for name, size in sizes.items():
+        if size is not None and size < 1:
+            raise ValueError(f"{name} is {size}; it must be at least 1")
     if head_dim is None and dim % num_heads:
         raise ValueError(
             f"dim ({dim}) must be a multiple of num_heads ({num_heads}), or head_dim be given"

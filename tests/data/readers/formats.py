@@ -18,6 +18,7 @@ COMMON: dict[str, Any] = {
     "read_target": True,
     "input_tokenizer": Whitespace(),
     "target_tokenizer": None,
+    "sequence_tokenizer": None,
     "missing": "_",
     "skip_lines": 0,
     "encoding": "utf-8",

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from data.readers.formats import jsonl, pairs, read, write, write_gold
-from seqtag.data.tokenizers import Whitespace
+from seqtag.batch import Output
+from seqtag.data.tokenizers import Characters, Whitespace
 
 
 @pytest.mark.parametrize(
@@ -74,7 +75,7 @@ def test_each_line_is_an_object(line: str, elements: Any, target: Any, end: str)
 )
 def test_a_bad_line_is_an_error(line: str, message: str) -> None:
     good = '{"text": [], "label": null}\n'
-    reader = jsonl(max_line_bytes=1_000_000, target_tokenizer=Whitespace())
+    reader = jsonl(max_line_bytes=1_000_000)
     with pytest.raises(ValueError, match="f:2") as error:
         read(reader, (good + line + "\n").encode())
     assert str(error.value).startswith(f"f:2: {message}")
@@ -82,8 +83,12 @@ def test_a_bad_line_is_an_error(line: str, message: str) -> None:
 
 
 def test_a_target_of_the_sequence_may_be_a_list_of_its_own_length() -> None:
-    (row,) = read(jsonl(), b'{"text": "a b", "label": ["x"]}\n')
-    assert row["target"] == ["x"]
+    reader = jsonl(sequence_tokenizer=Characters())
+    line = b'{"text": "a b", "label": ["x", " ", "_"]}\n'
+    (row,) = read(reader, line)
+    assert row["target"] == ["x", " ", "_"]
+    assert reader.write(row, Output("x _")) == line.decode()
+    assert reader.write(row, Output("yy")) == '{"text": "a b", "label": ["y", "y"]}\n'
 
 
 def test_all_vectors_of_a_file_have_one_width() -> None:

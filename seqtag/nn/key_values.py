@@ -1,4 +1,4 @@
-"""What attention remembers of elements that later queries may attend to."""
+"""Keys and values of elements, projected once for all queries to come."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 @dataclass
-class Memory:
+class KeyValues:
     """Projected keys and values that later queries may attend to.
 
     Attributes:
@@ -24,18 +24,18 @@ class Memory:
     valid: Tensor | None = None
     positions: Tensor | None = None
 
-    def extend(self, other: Memory) -> Memory:
-        """This memory and, behind it, another one of real elements in order."""
+    def extend(self, other: KeyValues) -> KeyValues:
+        """These and, behind them, those of further real elements in order."""
         assert self.valid is None, "behind padding nothing is in order"
         assert self.positions is None
-        return Memory(
+        return KeyValues(
             keys=torch.cat((self.keys, other.keys), dim=2),
             values=torch.cat((self.values, other.values), dim=2),
         )
 
-    def select(self, rows: Tensor) -> Memory:
-        """The memory of these rows ``[n]``, in their order."""
-        return Memory(
+    def select(self, rows: Tensor) -> KeyValues:
+        """Those of these rows ``[n]``, in their order."""
+        return KeyValues(
             keys=self.keys[rows],
             values=self.values[rows],
             valid=None if self.valid is None else self.valid[rows],
