@@ -205,13 +205,8 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
 
 def _scalars(target: type) -> dict[str, tuple[type, ...]]:
     """The constructor's arguments that take plain values, with the types that they take."""
-    try:
-        arguments = inspect.signature(target, eval_str=True).parameters
-    except NameError:  # a class that imports its types for the type checker only
-        return {}
     found = {}
-    for name, argument in arguments.items():
-        hint = argument.annotation
+    for name, hint in _hints(target).items():
         united = typing.get_origin(hint) in (typing.Union, types.UnionType)
         kinds = typing.get_args(hint) if united else (hint,)
         plain_kinds = tuple(kind for kind in kinds if kind in WORDS)
@@ -223,15 +218,17 @@ def _scalars(target: type) -> dict[str, tuple[type, ...]]:
 
 def _parts(target: type) -> frozenset[str]:
     """The constructor's arguments that build parts, and so are given as nodes."""
+    hints = _hints(target)
+    return frozenset(name for name, hint in hints.items() if typing.get_origin(hint) is Callable)
+
+
+def _hints(target: type) -> dict[str, Any]:
+    """The type of each of the constructor's arguments."""
     try:
         arguments = inspect.signature(target, eval_str=True).parameters
     except NameError:  # a class that imports its types for the type checker only
-        return frozenset()
-    return frozenset(
-        name
-        for name, argument in arguments.items()
-        if typing.get_origin(argument.annotation) is Callable
-    )
+        return {}
+    return {name: argument.annotation for name, argument in arguments.items()}
 
 
 def _fits(value: Any, kinds: tuple[type, ...]) -> bool:

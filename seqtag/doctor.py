@@ -33,7 +33,8 @@ def examine(data: DataModule) -> Iterator[str]:
     if spec.labels:
         scheme = f", spans in the scheme {spec.scheme}" if spec.scheme else ""
         yield f"{len(spec.labels)} {_kind(spec)}{scheme}: {_name(spec.labels)}"
-        if spec.sequence and len(spec.labels) > data.splits["train"].counts["rows"] / 2:
+        targets = data.splits["train"].target_lengths() if spec.sequence else np.zeros(0)
+        if len(spec.labels) > len(targets) / 2 and len(targets) and np.median(targets) <= 1:
             yield (
                 "warning: nearly every target is a symbol of its own; should they be split, with "
                 "data/target_tokenizer=characters or words?"
