@@ -7,7 +7,7 @@ target).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypedDict
@@ -95,7 +95,7 @@ class Layout:
             valid=self.valid.to(device, non_blocking=non_blocking),
             lengths=self.lengths.to(device, non_blocking=non_blocking),
             lengths_cpu=self.lengths_cpu,
-            positions=self.positions.to(device, non_blocking=non_blocking),
+            positions=_shared_row(self.positions, lambda x: x.to(device, non_blocking=non_blocking)),
         )
 
     def pin_memory(self) -> Layout:
@@ -104,8 +104,15 @@ class Layout:
             valid=self.valid.pin_memory(),
             lengths=self.lengths.pin_memory(),
             lengths_cpu=self.lengths_cpu,
-            positions=self.positions.contiguous().pin_memory(),
+            positions=_shared_row(self.positions, Tensor.pin_memory),
         )
+
+
+def _shared_row(positions: Tensor, move: Callable[[Tensor], Tensor]) -> Tensor:
+    """Moved without making copies of the one row of memory that all rows of a batch share."""
+    if positions.stride(0) or not len(positions):
+        return move(positions.contiguous())
+    return move(positions[:1].contiguous()).expand_as(positions)
 
 
 @dataclass

@@ -18,7 +18,7 @@ from seqtag.model import Model
 KEY = "seqtag"
 """Where the project's own part stands in a Lightning checkpoint."""
 
-FORMAT = 2
+FORMAT = 3
 BEST, LAST = "best.ckpt", "last.ckpt"
 MODEL_PREFIX = "model."
 

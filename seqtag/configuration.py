@@ -193,10 +193,10 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
                 wanted = " or ".join(WORDS[kind] for kind in scalars[key])
                 faults.append(f"{name}.{key} is {value!r}; it must be {wanted}")
             elif key in parts and isinstance(value, str):
+                group = key.rpartition("_")[2]  # a decoder's cross_position is a position
                 faults.append(
                     f"{name}.{key} is {value!r}; an option is chosen with a slash, such as "
-                    f"encoder/position={value} (in a decoder: "
-                    f"encoder/position@decoder.position={value})"
+                    f"encoder/{group}={value} (in a decoder: encoder/{group}@decoder.{key}={value})"
                 )
     for key, value in node.items():
         faults += _faults(value, kinds, f"{name}.{key}", prefixes)

@@ -17,6 +17,9 @@ from seqtag.nn.search import Search
 KINDS = (nn.Module, Search)
 """What a model is made of."""
 
+BUDGET = "parameters"
+"""Key of an encoder's node that sizes it before it is built (see ``seqtag.budget``)."""
+
 HEAD_PARTS = ("decoder", "search")
 """Nodes of a config that a head is given, where the config has them."""
 
@@ -49,11 +52,12 @@ class Model(nn.Module):
             target: what the training targets taught.
 
         Raises:
-            ValueError: a node names a wrong class or argument, or sizes do not fit.
+            ValueError: a node names a wrong class or argument, sizes do not fit, or the encoder
+                has a budget that has not been worked out.
         """
         embedding = build(config["embedding"], vocabularies, kinds=KINDS, name="embedding")
         _expect(embedding, InputEmbedding, "embedding")
-        encoder = build(config["encoder"], embedding.output_dim, kinds=KINDS, name="encoder")
+        encoder = build(encoder_node(config), embedding.output_dim, kinds=KINDS, name="encoder")
         _expect(encoder, Encoder, "encoder")
         parts = {
             part: build(config[part], kinds=KINDS, name=part)
@@ -85,6 +89,23 @@ class Model(nn.Module):
             name: sum(p.numel() for p in part.parameters() if p.requires_grad)
             for name, part in self.named_children()
         }
+
+
+def encoder_node(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The encoder's node as its class takes it, without the budget.
+
+    Raises:
+        ValueError: there is a budget, which the sizes may not keep.
+    """
+    node = config["encoder"]
+    if not isinstance(node, Mapping):
+        raise ValueError(f"encoder is {node!r}; an option of it is chosen by encoder=OPTION")
+    if node.get(BUDGET) is not None:
+        raise ValueError(
+            f"encoder.{BUDGET} is {node[BUDGET]!r}, and this model has its sizes already; only "
+            "a training works them out, and stores null with them"
+        )
+    return {key: value for key, value in node.items() if key != BUDGET}
 
 
 def _expect(part: nn.Module, kind: type, name: str) -> None:

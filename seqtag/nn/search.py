@@ -41,6 +41,8 @@ class Search(ABC):
     def search(self, decoder: Decoder, memory: Tensor, layout: Layout) -> Found:
         """The output for each row of a batch; each is what the row alone would give.
 
+        No output goes beyond ``decoder.longest``; one that would counts as not complete.
+
         Args:
             decoder: scores the next symbol.
             memory: the encoded input ``[batch, source, memory_dim]``; anything at padding.
@@ -79,7 +81,8 @@ class GreedySearch(Search):
 
     def search(self, decoder: Decoder, memory: Tensor, layout: Layout) -> Found:
         """See the base class."""
-        limits = [self.limit(length) for length in layout.lengths_cpu.tolist()]
+        longest = LONGEST if decoder.longest is None else decoder.longest
+        limits = [min(self.limit(length), longest) for length in layout.lengths_cpu.tolist()]
         limit = torch.tensor(limits, device=memory.device)
         rows = torch.arange(len(limits), device=memory.device)  # those not yet at their end
         found: list[Tensor] = []  # of each step, the symbol of every row

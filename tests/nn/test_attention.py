@@ -44,13 +44,14 @@ def looped(attention: Attention, query: Tensor, key: Tensor, value: Tensor, perm
     return output, weights
 
 
+@pytest.mark.parametrize("added", [0.0, 0.7])
 @pytest.mark.parametrize("num_kv_heads", [8, 2, 1], ids=["multi-head", "grouped", "multi-query"])
 @torch.no_grad()
-def test_equals_a_loop_under_an_additive_mask(num_kv_heads: int) -> None:
+def test_equals_a_loop_under_an_additive_mask(num_kv_heads: int, added: float) -> None:
     attention = build(num_kv_heads=num_kv_heads)
     query, key, value = inputs()
     mask = torch.triu(torch.full((2, 4), -torch.inf, dtype=torch.float64), diagonal=1)
-    mask[1, 0] = 0.7
+    mask[1, 0] = added
 
     with record_weights(attention) as recorded:
         attention(query, key, value, mask=mask)
@@ -62,12 +63,14 @@ def test_equals_a_loop_under_an_additive_mask(num_kv_heads: int) -> None:
         key,
         value,
         permitted=lambda b, h, i, j: j <= i,
-        added=lambda b, h, i, j: 0.7 if (i, j) == (1, 0) else 0.0,
+        added=lambda b, h, i, j: added if (i, j) == (1, 0) else 0.0,
     )
     assert output.shape == (10, 2, 8)
     assert recorded[""][0].shape == (10, 8, 2, 4)
     torch.testing.assert_close(output, expected)
     torch.testing.assert_close(recorded[""][0], weights)
+    # Query i sees keys 0..i: of the first, all weight lies on one key.
+    assert (recorded[""][0] > 0).sum(dim=-1).flatten(0, 1).tolist() == [[1, 2]] * 80
 
 
 @pytest.mark.parametrize(("queries", "keys"), [(3, 5), (5, 3), (1, 4), (4, 1)])
@@ -90,17 +93,23 @@ def test_equals_a_loop_under_every_mask_at_once(queries: int, keys: int) -> None
     torch.testing.assert_close(output, expected)
 
 
+@pytest.mark.parametrize(
+    ("fewer", "more"),
+    [(2, 8), (1, 8), (1, 2)],
+    ids=["grouped is multi-head", "multi-query is multi-head", "multi-query is grouped"],
+)
 @torch.no_grad()
-def test_shared_heads_equal_heads_with_repeated_weights() -> None:
-    grouped = build(num_kv_heads=2)
-    full = build(num_kv_heads=8)
+def test_shared_heads_equal_heads_with_repeated_weights(fewer: int, more: int) -> None:
+    grouped, full = build(num_kv_heads=fewer), build(num_kv_heads=more)
+    times = more // fewer
     full.query.load_state_dict(grouped.query.state_dict())
     full.output.load_state_dict(grouped.output.state_dict())
     for name in ("key", "value"):
         few, many = getattr(grouped, name), getattr(full, name)
-        # [2 * 16, dim] -> [2, 4, 16, dim] -> [8 * 16, dim]
-        many.weight.copy_(few.weight.unflatten(0, (2, 1, 16)).expand(-1, 4, -1, -1).flatten(0, 2))
-        many.bias.copy_(few.bias.unflatten(0, (2, 1, 16)).expand(-1, 4, -1).flatten())
+        # [fewer * 16, dim] -> [fewer, times, 16, dim] -> [more * 16, dim]
+        weight, bias = (x.unflatten(0, (fewer, 1, 16)) for x in (few.weight, few.bias))
+        many.weight.copy_(weight.expand(-1, times, -1, -1).flatten(0, 2))
+        many.bias.copy_(bias.expand(-1, times, -1).flatten())
     torch.testing.assert_close(grouped(*inputs()), full(*inputs()))
 
 

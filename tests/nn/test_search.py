@@ -104,3 +104,15 @@ def test_limits_that_allow_nothing_are_refused(limits, message: str) -> None:
     longest, factor, extra = limits
     with pytest.raises(ValueError, match=message):
         GreedySearch(max_length=longest, length_factor=factor, length_extra=extra)
+
+
+def test_no_decoder_is_asked_for_more_than_it_can_make() -> None:
+    for longest, made in ((None, [A, B, A, B]), (9, [A, B, A, B]), (2, [A, B]), (1, [A])):
+        decoder = Written([[A, B, A, B], [A, END, END, END]])
+        decoder.longest = longest
+        memory, layout = torch.zeros(2, 1, 4), Layout.of(torch.tensor([1, 1]))
+        search = GreedySearch(max_length=4, length_factor=1.0, length_extra=0)
+        found = search.search(decoder, memory, layout)
+        assert found.symbols[0].tolist() == made
+        assert found.complete.tolist() == [False, longest != 1]
+        assert len(decoder.asked) == len(made)

@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from seqtag.batch import Layout
-from seqtag.nn.attention import Attention
+from seqtag.nn.blueprint import Blueprint
 from seqtag.nn.decoders.decoder import Decoder, State
-from seqtag.nn.encoders.attention import feedforward, head_width
 from seqtag.nn.key_values import KeyValues
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import Scorer
@@ -43,7 +42,7 @@ class AttentionState(State):
 
 
 class AttentionDecoder(Decoder):
-    """The decoder of Vaswani et al. 2017, normalised before each sublayer (Xiong et al. 2020).
+    """The decoder of Vaswani et al. 2017, its norms where ``pre_norm`` says.
 
     A learnt vector stands behind the last element of the input. To an encoder that knows distances
     only, the elements of ``b b`` are like that of ``b``: there must be an end to look for.
@@ -57,15 +56,20 @@ class AttentionDecoder(Decoder):
         num_kv_heads: number of key and value heads, a divisor of ``num_heads``.
         head_dim: width of queries, keys and values in each head; None for ``dim / num_heads``.
         feedforward_dim: width of the hidden fully-connected layer; 0 for attention alone.
-        dropout: share of the embedded symbols, of what each sublayer adds, and of the hidden layer
-            set to zero in training.
-        attention_dropout: share of the attention weights set to zero in training.
+        pre_norm: whether a norm stands before each sublayer and one behind the last layer (Xiong
+            et al. 2020); else one behind each sum (Vaswani et al. 2017, section 3.1).
+        dropout: share of what each sublayer adds set to zero in training.
+        feedforward_dropout: share of the hidden fully-connected layer, likewise.
+        attention_dropout: share of the attention weights, likewise.
+        input_dropout: share of the embedded symbols with their positions, likewise.
         position: builds that of the self-attention, ``position(dim=, num_heads=, head_dim=,
             num_layers=)``.
         cross_position: builds that of the cross-attention, likewise: what it knows of how far apart
             a place in the output and one in the input are. Vaswani et al. have none there; it
             helps where input and output run in parallel, as spelling and sound do.
         scorer: builds the scorer of a layer, ``scorer(head_dim=, num_heads=)``.
+        norm: builds a norm, ``norm(dim)``.
+        activation: builds the activation of the hidden layer, ``activation()``.
 
     Raises:
         ValueError: ``head_dim`` is None and ``num_heads`` does not divide ``dim``, or
@@ -85,14 +89,32 @@ class AttentionDecoder(Decoder):
         num_kv_heads: int,
         head_dim: int | None,
         feedforward_dim: int,
+        pre_norm: bool,
         dropout: float,
+        feedforward_dropout: float,
         attention_dropout: float,
+        input_dropout: float,
         position: Callable[..., Position],
         cross_position: Callable[..., Position],
         scorer: Callable[..., Scorer],
+        norm: Callable[[int], nn.Module],
+        activation: Callable[[], nn.Module],
     ) -> None:
         super().__init__()
-        head_dim = head_width(dim, num_heads, head_dim)
+        blueprint = Blueprint(
+            dim=dim,
+            num_heads=num_heads,
+            num_kv_heads=num_kv_heads,
+            head_dim=head_dim,
+            feedforward_dim=feedforward_dim,
+            pre_norm=pre_norm,
+            norm=norm,
+            activation=activation,
+            scorer=scorer,
+            dropout=dropout,
+            feedforward_dropout=feedforward_dropout,
+            attention_dropout=attention_dropout,
+        )
         if num_layers < 1:
             raise ValueError(
                 f"decoder.num_layers is {num_layers}; without a layer the input would not be read"
@@ -100,10 +122,10 @@ class AttentionDecoder(Decoder):
         self.scale = math.sqrt(dim)
         self.embedding = nn.Embedding(classes, dim)
         nn.init.normal_(self.embedding.weight, std=dim**-0.5)
-        self.dropout = nn.Dropout(dropout)
-        sizes = {"dim": dim, "num_heads": num_heads, "head_dim": head_dim, "num_layers": num_layers}
-        self.position = position(**sizes)
-        self.cross_position = cross_position(**sizes)
+        self.dropout = nn.Dropout(input_dropout)
+        self.position = blueprint.position(position, num_layers=num_layers)
+        self.cross_position = blueprint.position(cross_position, num_layers=num_layers)
+        self.longest = self.position.longest
         if type(self.cross_position).embed is not Position.embed:
             raise ValueError(
                 f"decoder.cross_position is {type(self.cross_position).__name__}, which is written "
@@ -111,34 +133,17 @@ class AttentionDecoder(Decoder):
                 "meaning, such as rotary, or none"
             )
 
-        def attention(key_dim: int, where: Position) -> Attention:
-            return Attention(
-                query_dim=dim,
-                key_dim=key_dim,
-                value_dim=key_dim,
-                output_dim=dim,
-                num_heads=num_heads,
-                num_kv_heads=num_kv_heads,
-                head_dim=head_dim,
-                value_head_dim=head_dim,
-                scorer=scorer(head_dim=head_dim, num_heads=num_heads),
-                position=where,
-                dropout=attention_dropout,
-                bias=True,
-            )
-
         self.end = nn.Parameter(torch.randn(memory_dim))
         self.layers = nn.ModuleList(
             DecoderLayer(
-                dim=dim,
-                self_attention=attention(dim, self.position.layer(index)),
-                cross_attention=attention(memory_dim, self.cross_position.layer(index)),
-                feedforward_dim=feedforward_dim,
-                dropout=dropout,
+                blueprint,
+                memory_dim=memory_dim,
+                position=self.position.layer(index),
+                cross_position=self.cross_position.layer(index),
             )
             for index in range(num_layers)
         )
-        self.norm = nn.LayerNorm(dim)
+        self.norm = blueprint.last_norm()
         self.output = nn.Linear(dim, classes)
 
     def forward(self, target_in: Tensor, memory: Tensor, layout: Layout) -> Tensor:
@@ -146,8 +151,7 @@ class AttentionDecoder(Decoder):
         positions = torch.arange(target_in.shape[1], device=target_in.device).unsqueeze(0)
         x = self._embed(target_in, positions)
         for layer, source in zip(self._layers(), self._inputs(memory, layout), strict=True):
-            symbols = layer.remember(x)
-            x = layer(x, symbols=symbols, inputs=source, causal=True, positions=None)
+            x, _ = layer(x, known=None, inputs=source, causal=True, positions=None)
         return self._logits(x)
 
     def start(self, memory: Tensor, layout: Layout) -> AttentionState:
@@ -161,10 +165,11 @@ class AttentionDecoder(Decoder):
         x = self._embed(symbols.unsqueeze(1), positions)  # [batch, 1, dim]
         memories = []
         for index, (layer, source) in enumerate(zip(self._layers(), state.inputs, strict=True)):
-            new = layer.remember(x)
-            known = state.symbols[index].extend(new) if state.length else new
-            x = layer(x, symbols=known, inputs=source, causal=False, positions=positions)
-            memories.append(known)
+            known = state.symbols[index] if state.length else None
+            x, symbols_so_far = layer(
+                x, known=known, inputs=source, causal=False, positions=positions
+            )
+            memories.append(symbols_so_far)
         return self._logits(x).squeeze(1), AttentionState(state.inputs, memories, state.length + 1)
 
     def _layers(self) -> list[DecoderLayer]:
@@ -191,63 +196,60 @@ class AttentionDecoder(Decoder):
 
 
 class DecoderLayer(nn.Module):
-    """``x + self_attention``, then ``x + cross_attention``, then ``x + fully_connected``.
+    """Self-attention, then cross-attention, then a fully-connected sublayer.
 
     Args:
-        dim: width of the symbols.
-        self_attention: from ``dim`` to ``dim``.
-        cross_attention: from ``dim`` to ``dim``, with keys and values of the encoded input.
-        feedforward_dim: width of the hidden fully-connected layer; 0 for none.
-        dropout: share of what each sublayer adds, and of the hidden layer, set to zero in training.
+        blueprint: what its parts are.
+        memory_dim: width of the encoded input.
+        position: that of this layer's self-attention.
+        cross_position: that of this layer's cross-attention.
     """
 
     def __init__(
         self,
+        blueprint: Blueprint,
         *,
-        dim: int,
-        self_attention: Attention,
-        cross_attention: Attention,
-        feedforward_dim: int,
-        dropout: float,
+        memory_dim: int,
+        position: Position,
+        cross_position: Position,
     ) -> None:
         super().__init__()
-        self.self_norm, self.cross_norm = nn.LayerNorm(dim), nn.LayerNorm(dim)
-        self.self_attention, self.cross_attention = self_attention, cross_attention
-        self.dropout = nn.Dropout(dropout)
-        self.feedforward = feedforward(dim, feedforward_dim, dropout)
-
-    def remember(self, x: Tensor) -> KeyValues:
-        """Keys and values of symbols ``[batch, target, dim]``."""
-        normed = self.self_norm(x)
-        return self.self_attention.remember(normed, normed)
+        self.self_residual, self.cross_residual = blueprint.residual(), blueprint.residual()
+        self.self_attention = blueprint.attention(key_dim=blueprint.dim, position=position)
+        self.cross_attention = blueprint.attention(key_dim=memory_dim, position=cross_position)
+        self.feedforward = blueprint.feedforward()
 
     def forward(
         self,
         x: Tensor,
         *,
-        symbols: KeyValues,
+        known: KeyValues | None,
         inputs: KeyValues,
         causal: bool,
         positions: Tensor | None,
-    ) -> Tensor:
+    ) -> tuple[Tensor, KeyValues]:
         """One layer.
 
         Args:
             x: ``[batch, target, dim]``.
-            symbols: what ``remember`` gives of ``x``, and of the symbols before it.
+            known: keys and values of the symbols before ``x``; None where there are none.
             inputs: keys and values of the encoded input.
             causal: whether each of ``x`` sees only the symbols up to its own place.
             positions: ``[1, target]`` of ``x``; None for 0, 1, 2, ...
 
         Returns:
-            ``[batch, target, dim]``.
+            ``[batch, target, dim]``, and keys and values of all symbols, those of ``x`` included.
         """
+        # Made of what the sublayer is given, once: the norm of x, or x itself with post norm.
+        given = self.self_residual.before(x)
+        symbols = self.self_attention.remember(given, given)
+        symbols = symbols if known is None else known.extend(symbols)
         attended = self.self_attention.attend(
-            self.self_norm(x), symbols, causal=causal, query_positions=positions
+            given, symbols, causal=causal, query_positions=positions
         )
-        x = x + self.dropout(attended)
+        x = self.self_residual.after(x, attended)
         attended = self.cross_attention.attend(
-            self.cross_norm(x), inputs, query_positions=positions
+            self.cross_residual.before(x), inputs, query_positions=positions
         )
-        x = x + self.dropout(attended)
-        return x if self.feedforward is None else x + self.feedforward(x)
+        x = self.feedforward(self.cross_residual.after(x, attended))
+        return x, symbols

@@ -23,7 +23,13 @@ class Decoder(nn.Module, ABC):
     A sequence begins with ``END`` as the symbol before its first one, and is over when ``END`` is
     the next. Each row's scores depend on that row alone, not on its neighbours in the batch or on
     padding; and those of ``step`` are those that ``forward`` gives at the same place.
+
+    Attributes:
+        longest: most symbols that it can make, the end counted, so the most steps that it can
+            take; None where there is no limit.
     """
+
+    longest: int | None = None
 
     @abstractmethod
     def forward(self, target_in: Tensor, memory: Tensor, layout: Layout) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 
 from seqtag.batch import Layout
-from seqtag.nn.attention import Attention
+from seqtag.nn.blueprint import Blueprint
 from seqtag.nn.encoders.encoder import Encoder, projection
 from seqtag.nn.padding import zero_padding
 from seqtag.nn.positions.position import Position
@@ -15,7 +15,7 @@ from seqtag.nn.scorers import Scorer
 
 
 class AttentionEncoder(Encoder):
-    """The encoder of Vaswani et al. 2017, normalised before each sublayer (Xiong et al. 2020).
+    """The encoder of Vaswani et al. 2017, its norms where ``pre_norm`` says.
 
     Args:
         input_dim: width of the elements that come in.
@@ -25,14 +25,24 @@ class AttentionEncoder(Encoder):
         num_kv_heads: number of key and value heads, a divisor of ``num_heads``.
         head_dim: width of queries, keys and values in each head; None for ``dim / num_heads``.
         feedforward_dim: width of the hidden fully-connected layer; 0 for attention alone.
-        dropout: share of what each sublayer adds, and of the hidden layer, set to zero in training.
-        attention_dropout: share of the attention weights set to zero in training.
+        tied: whether all layers are one and the same, run ``num_layers`` times (Dehghani et al.
+            2019; Lan et al. 2020, section 3.1).
+        radius: how many neighbours on either side an element attends to in a layer, itself aside;
+            None for all elements. The scores of the others are computed all the same.
+        pre_norm: whether a norm stands before each sublayer and one behind the last layer (Xiong
+            et al. 2020); else one behind each sum (Vaswani et al. 2017, section 3.1).
+        dropout: share of what each sublayer adds set to zero in training.
+        feedforward_dropout: share of the hidden fully-connected layer, likewise.
+        attention_dropout: share of the attention weights, likewise.
+        input_dropout: share of the elements with their positions, likewise.
         position: builds the position, ``position(dim=, num_heads=, head_dim=, num_layers=)``.
         scorer: builds the scorer of a layer, ``scorer(head_dim=, num_heads=)``.
+        norm: builds a norm, ``norm(dim)``.
+        activation: builds the activation of the hidden layer, ``activation()``.
 
     Raises:
         ValueError: ``head_dim`` is None and ``num_heads`` does not divide ``dim``, or
-            ``num_kv_heads`` does not divide ``num_heads``.
+            ``num_kv_heads`` does not divide ``num_heads``; ``radius`` is negative.
     """
 
     def __init__(
@@ -45,124 +55,114 @@ class AttentionEncoder(Encoder):
         num_kv_heads: int,
         head_dim: int | None,
         feedforward_dim: int,
+        tied: bool,
+        radius: int | None,
+        pre_norm: bool,
         dropout: float,
+        feedforward_dropout: float,
         attention_dropout: float,
+        input_dropout: float,
         position: Callable[..., Position],
         scorer: Callable[..., Scorer],
+        norm: Callable[[int], nn.Module],
+        activation: Callable[[], nn.Module],
     ) -> None:
         super().__init__()
-        head_dim = head_width(dim, num_heads, head_dim)
+        if radius is not None and radius < 0:
+            raise ValueError(f"encoder.radius is {radius}; it must be 0 or more, or null for all")
+        blueprint = Blueprint(
+            dim=dim,
+            num_heads=num_heads,
+            num_kv_heads=num_kv_heads,
+            head_dim=head_dim,
+            feedforward_dim=feedforward_dim,
+            pre_norm=pre_norm,
+            norm=norm,
+            activation=activation,
+            scorer=scorer,
+            dropout=dropout,
+            feedforward_dropout=feedforward_dropout,
+            attention_dropout=attention_dropout,
+        )
+        distinct = min(num_layers, 1) if tied else num_layers
         self.output_dim = dim
+        self.radius = radius
+        self.runs = num_layers if tied else 1
         self.project = projection(input_dim, dim)
-        self.position = position(
-            dim=dim, num_heads=num_heads, head_dim=head_dim, num_layers=num_layers
-        )
+        self.position = blueprint.position(position, num_layers=distinct)
+        self.longest = self.position.longest
+        self.dropout = nn.Dropout(input_dropout)
         self.layers = nn.ModuleList(
-            AttentionLayer(
-                dim=dim,
-                attention=Attention(
-                    query_dim=dim,
-                    key_dim=dim,
-                    value_dim=dim,
-                    output_dim=dim,
-                    num_heads=num_heads,
-                    num_kv_heads=num_kv_heads,
-                    head_dim=head_dim,
-                    value_head_dim=head_dim,
-                    scorer=scorer(head_dim=head_dim, num_heads=num_heads),
-                    position=self.position.layer(index),
-                    dropout=attention_dropout,
-                    bias=True,
-                ),
-                feedforward_dim=feedforward_dim,
-                dropout=dropout,
-            )
-            for index in range(num_layers)
+            AttentionLayer(blueprint, self.position.layer(index)) for index in range(distinct)
         )
-        self.norm = nn.LayerNorm(dim)
+        self.norm = blueprint.last_norm()
 
     def forward(self, x: Tensor, layout: Layout) -> Tensor:
         """Elements with their context ``[batch, source, dim]``; see ``Encoder.forward``."""
         # From here on padding is finite. As queries it may ask; as keys each attention masks it.
         x = self.project(zero_padding(x, layout.valid))
-        x = self.position.embed(x, layout.positions)
+        x = self.dropout(self.position.embed(x, layout.positions))
         valid = layout.valid if layout.has_padding else None
-        for layer in self.layers:
-            x = layer(x, valid, layout.positions)
+        near = None if self.radius is None else neighbours(layout.positions, self.radius)
+        for _ in range(self.runs):
+            for layer in self.layers:
+                x = layer(x, valid, near, layout.positions)
         normed: Tensor = self.norm(x)
         return normed
 
 
 class AttentionLayer(nn.Module):
-    """``x + attention(norm(x))``, then ``x + fully_connected(norm(x))``.
+    """Self-attention, then a fully-connected sublayer.
 
     Args:
-        dim: width of the elements.
-        attention: self-attention from ``dim`` to ``dim``.
-        feedforward_dim: width of the hidden fully-connected layer; 0 for none.
-        dropout: share of what each sublayer adds, and of the hidden layer, set to zero in training.
+        blueprint: what its parts are.
+        position: that of this layer.
     """
 
-    def __init__(
-        self, *, dim: int, attention: Attention, feedforward_dim: int, dropout: float
-    ) -> None:
+    def __init__(self, blueprint: Blueprint, position: Position) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(dim)
-        self.attention = attention
-        self.dropout = nn.Dropout(dropout)
-        self.feedforward = feedforward(dim, feedforward_dim, dropout)
+        self.residual = blueprint.residual()
+        self.attention = blueprint.attention(key_dim=blueprint.dim, position=position)
+        self.feedforward = blueprint.feedforward()
 
-    def forward(self, x: Tensor, valid: Tensor | None, positions: Tensor) -> Tensor:
+    def forward(
+        self, x: Tensor, valid: Tensor | None, near: Tensor | None, positions: Tensor
+    ) -> Tensor:
         """One layer.
 
         Args:
             x: ``[batch, source, dim]``, finite at padding.
             valid: bool ``[batch, source]``, or None where all elements are real.
+            near: bool ``[batch, 1, source, source]``, which element may attend to which; None for
+                each to all.
             positions: ``[batch, source]``.
 
         Returns:
             ``[batch, source, dim]``.
         """
-        normed = self.norm(x)
+        given = self.residual.before(x)
         attended = self.attention(
-            normed,
-            normed,
-            normed,
+            given,
+            given,
+            given,
             valid=valid,
+            mask=near,
             query_positions=positions,
             key_positions=positions,
         )
-        x = x + self.dropout(attended)
-        return x if self.feedforward is None else x + self.feedforward(x)
+        x = self.feedforward(self.residual.after(x, attended))
+        return x
 
 
-def head_width(dim: int, num_heads: int, head_dim: int | None) -> int:
-    """The width of a head, where it is not given as large as ``dim`` allows.
+def neighbours(positions: Tensor, radius: int) -> Tensor:
+    """Which elements are at most ``radius`` apart.
 
-    Raises:
-        ValueError: a size is less than 1; or the width is not given, and ``num_heads`` does
-            not divide ``dim``.
+    Args:
+        positions: ``[batch, source]``.
+        radius: the largest distance.
+
+    Returns:
+        bool ``[batch, 1, source, source]``.
     """
-    sizes = {"dim": dim, "num_heads": num_heads, "head_dim": head_dim}
-    for name, size in sizes.items():
-        if size is not None and size < 1:
-            raise ValueError(f"{name} is {size}; it must be at least 1")
-    if head_dim is None and dim % num_heads:
-        raise ValueError(
-            f"dim ({dim}) must be a multiple of num_heads ({num_heads}), or head_dim be given"
-        )
-    return dim // num_heads if head_dim is None else head_dim
-
-
-def feedforward(dim: int, hidden: int, dropout: float) -> nn.Sequential | None:
-    """The fully-connected sublayer, its norm before it; None where it has no ``hidden`` width."""
-    if not hidden:
-        return None
-    return nn.Sequential(
-        nn.LayerNorm(dim),
-        nn.Linear(dim, hidden),
-        nn.GELU(),
-        nn.Dropout(dropout),
-        nn.Linear(hidden, dim),
-        nn.Dropout(dropout),
-    )
+    distance = positions.unsqueeze(1) - positions.unsqueeze(2)  # [batch, query, key]
+    return (distance.abs() <= radius).unsqueeze(1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 
 from torch import Tensor, nn
 
@@ -17,9 +18,13 @@ class Encoder(nn.Module, ABC):
 
     Attributes:
         output_dim: width of the elements that come out.
+        longest: elements of the longest sequence that it can read; None where there is no limit.
+            Longer ones are refused before training and row by row in prediction (``seqtag.limits``
+            finds the key to name).
     """
 
     output_dim: int
+    longest: int | None = None
 
     @abstractmethod
     def forward(self, x: Tensor, layout: Layout) -> Tensor:
@@ -31,9 +36,27 @@ class Encoder(nn.Module, ABC):
 
         Returns:
             ``[batch, source, output_dim]``; unspecified but finite at padding.
+
+        Raises:
+            ValueError: ``source`` is more than ``longest``.
         """
 
 
 def projection(input_dim: int, dim: int) -> nn.Module:
     """A linear map from ``input_dim`` to ``dim``, or nothing where they are equal."""
     return nn.Identity() if input_dim == dim else nn.Linear(input_dim, dim)
+
+
+def check_sizes(least: int, sizes: Mapping[str, int]) -> None:
+    """Refuse sizes that are too small.
+
+    Args:
+        least: the smallest that each may be.
+        sizes: by the name of their key in the encoder's config.
+
+    Raises:
+        ValueError: a size is less.
+    """
+    for name, size in sizes.items():
+        if size < least:
+            raise ValueError(f"encoder.{name} is {size}; it must be at least {least}")

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from seqtag.batch import Layout
-from seqtag.nn.encoders.encoder import Encoder, projection
+from seqtag.nn.encoders.encoder import Encoder, check_sizes, projection
 from seqtag.nn.padding import zero_padding
 
 
@@ -27,15 +27,15 @@ class WindowEncoder(Encoder):
         dropout: share of what each layer adds set to zero in training.
 
     Raises:
-        ValueError: ``radius`` is negative.
+        ValueError: ``radius`` is negative, or ``dim`` or ``num_layers`` less than 1.
     """
 
     def __init__(
         self, input_dim: int, *, dim: int, num_layers: int, radius: int, dropout: float
     ) -> None:
         super().__init__()
-        if radius < 0:
-            raise ValueError(f"the radius of a window must be 0 or more, not {radius}")
+        check_sizes(0, {"radius": radius})
+        check_sizes(1, {"dim": dim, "num_layers": num_layers})
         self.output_dim = dim
         self.project = projection(input_dim, dim)
         self.layers = nn.ModuleList(

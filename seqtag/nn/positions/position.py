@@ -13,14 +13,21 @@ class Position(nn.Module):
     It is also the base of every other kind, each of which overrides the hooks that it needs. One
     object is built for an encoder, as ``position(dim=..., num_heads=..., head_dim=...,
     num_layers=...)``. Positions are tensors ``[batch, n]`` of element indices from 0, where
-    ``batch`` may be 1; no kind may limit how large they are.
+    ``batch`` may be 1. They may be of any size, unless the kind has a ``longest``: such a kind
+    refuses larger ones.
 
     Args:
         dim: width of the elements.
         num_heads: number of attention heads.
         head_dim: width of a query and of a key in each head.
         num_layers: number of attention layers.
+
+    Attributes:
+        longest: most elements that a sequence may have, so that positions lie below it; None where
+            there is no limit.
     """
+
+    longest: int | None = None
 
     offsets_values: ClassVar[bool] = False
     """Whether ``value_offset`` is in use; it needs the weights, which fused kernels hide."""

@@ -28,6 +28,21 @@ def angles(positions: Tensor, width: int) -> Tensor:
     return positions.float().unsqueeze(-1) * LONGEST ** (-even / width)
 
 
+def encoding(positions: Tensor, width: int) -> Tensor:
+    """Sine and cosine of each angle in turn, in float32.
+
+    Args:
+        positions: ``[batch, n]``.
+        width: how many numbers; an odd one leaves the last cosine out.
+
+    Returns:
+        ``[batch, n, width]``.
+    """
+    angle = angles(positions, width)
+    # [batch, n, ceil(width / 2), 2] -> [batch, n, width]
+    return torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)[..., :width]
+
+
 class Sinusoidal(Position):
     """Adds ``PE(pos, 2i) = sin(angle)``, ``PE(pos, 2i+1) = cos(angle)`` (Vaswani et al. 2017).
 
@@ -40,8 +55,4 @@ class Sinusoidal(Position):
 
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         """Elements plus the encoding of their positions; see ``Position.embed``."""
-        dim = x.shape[-1]
-        angle = angles(positions, dim)
-        # [batch, source, dim / 2, 2] -> [batch, source, dim], the last cosine cut off in an odd dim
-        encoding = torch.stack((angle.sin(), angle.cos()), dim=-1).flatten(-2)[..., :dim]
-        return x + encoding.to(x.dtype)
+        return x + encoding(positions, x.shape[-1]).to(x.dtype)

@@ -1,6 +1,8 @@
 """What every decoder promises, whatever it is made of."""
 
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ from seqtag.batch import END, Layout
 from seqtag.configuration import build as build_node
 from seqtag.configuration import compose, options
 from seqtag.nn.decoders.decoder import Decoder
+from seqtag.nn.positions.position import Position
 from seqtag.nn.search import GreedySearch
 
 CLASSES, MEMORY_DIM = 7, 6
@@ -22,24 +25,62 @@ SMALL = {
     "dropout": 0.1,
     "attention_dropout": 0.1,
 }
-CROSS_POSITIONS = [name for name in options("encoder/position") if name != "sinusoidal"]
-ATTENTION = [
-    *(f"encoder/position@decoder.position={name}" for name in options("encoder/position")),
-    *(f"encoder/position@decoder.cross_position={name}" for name in CROSS_POSITIONS),
-    *(f"encoder/scorer@decoder.scorer={name}" for name in options("encoder/scorer")),
-    "decoder.num_kv_heads=1",
+
+
+@lru_cache
+def node_of(chosen: str) -> dict[str, Any]:
+    """What the options and values ``chosen``, between blanks, make of the decoder's node."""
+    node: dict[str, Any] = compose("train", ["task=seq2seq", "data.train=x", *chosen.split()])[
+        "decoder"
+    ]
+    return node
+
+
+def writes_into_elements(name: str) -> bool:
+    """Whether a kind of position does, which between input and output has no meaning."""
+    node = node_of(f"encoder/position@decoder.cross_position={name}")["cross_position"]
+    position = build_node(node, kinds=(nn.Module,), name="position")
+    made = position(dim=8, num_heads=2, head_dim=4, num_layers=2)
+    return type(made).embed is not Position.embed
+
+
+DECODERS, POSITIONS = options("decoder"), options("encoder/position")
+WRITTEN = [name for name in POSITIONS if writes_into_elements(name)]
+ATTENTIVE = [f"decoder={name}" for name in DECODERS if "num_kv_heads" in node_of(f"decoder={name}")]
+OPTIONS = [
+    *(f"decoder={name}" for name in DECODERS),
+    *(
+        f"decoder={name} decoder.num_layers={3 - node_of(f'decoder={name}')['num_layers']}"
+        for name in DECODERS
+    ),
+    *(f"encoder/position@decoder.position={name}" for name in POSITIONS),
+    *(
+        f"encoder/position@decoder.cross_position={name}"
+        for name in POSITIONS
+        if name not in WRITTEN
+    ),
+    *(
+        f"{decoder} encoder/scorer@decoder.scorer={name}"
+        for decoder in ATTENTIVE
+        for name in options("encoder/scorer")
+    ),
+    *(
+        f"{decoder} decoder.num_heads=4 decoder.num_kv_heads={shared}"
+        for decoder in ATTENTIVE
+        for shared in (1, 2, 4)
+    ),
     "decoder.head_dim=6",
     "decoder.feedforward_dim=0",
-    "decoder.num_layers=1",
 ]
-OPTIONS = [*(f"decoder={name}" for name in options("decoder")), *ATTENTION]
 
 
-def shipped(option: str) -> Callable[..., Decoder]:
+def shipped(chosen: str) -> Callable[..., Decoder]:
     """The decoder of a yaml, made small; it is tested by being there."""
-    node = compose("train", ["task=seq2seq", "data.train=x", option])["decoder"]
-    chosen = option.partition("=")[0].removeprefix("decoder.")
-    node |= {key: value for key, value in SMALL.items() if key in node and key != chosen}
+    node = dict(node_of(chosen))
+    given = {word.partition("=")[0].removeprefix("decoder.") for word in chosen.split()}
+    node |= {key: value for key, value in SMALL.items() if key in node and key not in given}
+    if "max_positions" in node.get("position", {}):
+        node["position"] = node["position"] | {"max_positions": 7}
     made: Callable[..., Decoder] = build_node(node, kinds=(nn.Module,), name="decoder")
     return made
 
@@ -76,9 +117,12 @@ def stepped(decoder: Decoder, symbols: Tensor, states: Tensor, layout: Layout) -
     return torch.stack(logits, dim=1)
 
 
-def test_positions_that_are_written_into_elements_are_refused_between_input_and_output() -> None:
-    with pytest.raises(ValueError, match="cross_position is Sinusoidal"):
-        shipped("encoder/position@decoder.cross_position=sinusoidal")(MEMORY_DIM, classes=CLASSES)
+@pytest.mark.parametrize("name", WRITTEN)
+def test_positions_that_are_written_into_elements_are_refused_between_input_and_output(
+    name: str,
+) -> None:
+    with pytest.raises(ValueError, match=r"cross_position is .* written into the elements"):
+        shipped(f"encoder/position@decoder.cross_position={name}")(MEMORY_DIM, classes=CLASSES)
 
 
 def test_steps_with_a_cache_give_what_the_whole_sequence_gives(decoder: Decoder) -> None:
@@ -139,16 +183,62 @@ def test_rows_of_a_state_can_be_dropped_repeated_and_reordered(decoder: Decoder)
 def test_greedy_search_takes_the_best_symbol_of_the_uncached_scores(decoder: Decoder) -> None:
     states, layout = memory()
     search = GreedySearch(max_length=6, length_factor=1.0, length_extra=0)
-    found = search.search(decoder, states, layout)
-    for row in range(len(states)):
-        symbols, log_probability = [END], 0.0
-        while len(symbols) <= 6:
-            so_far = torch.tensor([symbols]).expand(len(states), -1)
-            scores = decoder(so_far, states, layout)[row, -1].float().log_softmax(dim=0)
-            symbols.append(int(scores.argmax()))
-            log_probability += float(scores.detach().max())
-            if symbols[-1] == END:
-                break
-        padded = [*symbols[1:], *[END] * 7][: found.symbols.shape[1]]
+    with torch.no_grad():
+        found = search.search(decoder, states, layout)
+        said, scores = torch.full((4, 1), END), torch.zeros(4, 0)
+        for _ in range(6):
+            best = decoder(said, states, layout)[:, -1].float().log_softmax(dim=1).max(dim=1)
+            said = torch.cat((said, best.indices.unsqueeze(1)), dim=1)
+            scores = torch.cat((scores, best.values.unsqueeze(1)), dim=1)
+    for row, (symbols, steps) in enumerate(zip(said[:, 1:].tolist(), scores.tolist(), strict=True)):
+        size = symbols.index(END) + 1 if END in symbols else 6
+        assert bool(found.complete[row]) == (END in symbols)
+        padded = [*symbols[:size], *[END] * 6][: found.symbols.shape[1]]
         assert found.symbols[row].tolist() == padded
-        assert float(found.log_probability[row]) == pytest.approx(log_probability, rel=1e-5)
+        assert float(found.log_probability[row]) == pytest.approx(sum(steps[:size]), rel=1e-5)
+
+
+def test_rows_without_an_input_give_finite_scores_alone_and_beside_others(
+    decoder: Decoder,
+) -> None:
+    states, layout = torch.randn(3, 4, MEMORY_DIM).double(), Layout.of(torch.tensor([4, 0, 2]))
+    batched = decoder(targets()[:3], states, layout)
+    assert batched.isfinite().all()
+    alone = Layout.of(torch.tensor([0]))
+    assert alone.valid.shape == (1, 0)
+    torch.testing.assert_close(decoder(targets()[1:2], states[1:2, :0], alone), batched[1:2])
+    torch.testing.assert_close(stepped(decoder, targets()[:3], states, layout), batched)
+
+
+@pytest.mark.parametrize("chosen", [f"decoder={name}" for name in DECODERS])
+def test_mixed_precision_gives_nearly_the_same_and_a_gradient(chosen: str) -> None:
+    torch.manual_seed(0)
+    decoder = shipped(chosen)(MEMORY_DIM, classes=CLASSES).eval()
+    states, layout = memory()
+    expected = decoder(targets(), states.float(), layout)
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = decoder(targets(), states.float(), layout)
+        steps = stepped(decoder, targets(), states.float(), layout)
+    torch.testing.assert_close(mixed.float(), expected, atol=0.05, rtol=0.05)
+    torch.testing.assert_close(steps.float(), expected, atol=0.05, rtol=0.05)
+    mixed.float().sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in decoder.parameters())
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_no_output_is_longer_than_the_positions_of_the_decoder(name: str) -> None:
+    decoder = shipped(f"encoder/position@decoder.position={name}")(MEMORY_DIM, classes=CLASSES)
+    decoder = decoder.double().eval()
+    with torch.no_grad():
+        dict(decoder.named_parameters())["output.bias"][END] = -1e9  # it never ends by itself
+    states, layout = memory()
+    longest = 3 if decoder.longest is None else decoder.longest
+    search = GreedySearch(max_length=longest, length_factor=1.0, length_extra=0)
+    assert search.search(decoder, states, layout).symbols.shape == (4, longest)
+    if decoder.longest is not None:
+        search = GreedySearch(max_length=longest + 1, length_factor=1.0, length_extra=0)
+        found = search.search(decoder, states, layout)
+        assert found.symbols.shape == (4, longest)
+        assert not found.complete.any()
+        with pytest.raises(ValueError, match=str(longest)):
+            decoder(torch.ones(4, longest + 1, dtype=torch.int64), states, layout)

@@ -2,31 +2,18 @@ from functools import partial
 
 import pytest
 import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
 from seqtag.batch import Layout
 from seqtag.nn.attention import record_weights
+from seqtag.nn.blocks import RMSNorm, SwiGLU
 from seqtag.nn.encoders.attention import AttentionEncoder
 from seqtag.nn.positions.position import Position
 from seqtag.nn.positions.rotary import Rotary
 from seqtag.nn.positions.sinusoidal import Sinusoidal
-from seqtag.nn.scorers import DotProductScorer
 
-
-def build(**changes) -> AttentionEncoder:
-    torch.manual_seed(0)
-    settings = {
-        "dim": 8,
-        "num_layers": 2,
-        "num_heads": 2,
-        "num_kv_heads": 2,
-        "head_dim": None,
-        "feedforward_dim": 12,
-        "dropout": 0.0,
-        "attention_dropout": 0.0,
-        "position": Position,
-        "scorer": partial(DotProductScorer, scaled=True),
-    }
-    return AttentionEncoder(8, **(settings | changes))
+from .attentions import build, shaken
 
 
 @pytest.mark.parametrize("position", [Position, Sinusoidal, Rotary])
@@ -95,3 +82,99 @@ def test_head_width_is_free_where_given() -> None:
 def test_head_width_must_come_out_even_where_not_given() -> None:
     with pytest.raises(ValueError, match=r"dim \(8\) must be a multiple of num_heads \(3\)"):
         build(num_heads=3, num_kv_heads=3)
+
+
+@pytest.mark.parametrize("pre_norm", [True, False])
+@torch.no_grad()
+def test_norms_before_or_behind_each_sublayer_equal_the_formula(pre_norm: bool) -> None:
+    encoder, x = shaken(build(pre_norm=pre_norm)), torch.randn(1, 4, 8).double()
+
+    def norm(x: Tensor, module: nn.LayerNorm) -> Tensor:
+        centred = x - x.mean(dim=-1, keepdim=True)
+        scale = (centred.square().mean(dim=-1, keepdim=True) + 1e-5).sqrt()
+        return centred / scale * module.weight + module.bias
+
+    expected = x
+    for layer in encoder.layers:
+        connect = layer.feedforward
+
+        def attend(x: Tensor, layer=layer) -> Tensor:
+            return layer.attention(x, x, x)
+
+        def connected(x: Tensor, connect=connect) -> Tensor:
+            return connect.narrow(functional.gelu(connect.widen(x)))
+
+        for sublayer, of in ((attend, layer.residual.norm), (connected, connect.residual.norm)):
+            if pre_norm:
+                expected = expected + sublayer(norm(expected, of))
+            else:
+                expected = norm(expected + sublayer(expected), of)
+    if pre_norm:
+        expected = norm(expected, encoder.norm)
+    else:
+        assert not list(encoder.norm.parameters()), "nothing stands behind the last layer"
+    torch.testing.assert_close(encoder(x, Layout.of(torch.tensor([4]))), expected)
+
+
+@pytest.mark.parametrize("pre_norm", [True, False])
+def test_norm_and_activation_are_used_in_every_place(pre_norm: bool) -> None:
+    encoder = build(norm=partial(RMSNorm, eps=1e-5), activation=SwiGLU, pre_norm=pre_norm)
+    kinds = [type(module) for module in encoder.modules()]
+    assert kinds.count(RMSNorm) == 2 * 2 + pre_norm
+    assert kinds.count(SwiGLU) == 2
+    assert nn.LayerNorm not in kinds
+    assert nn.GELU not in kinds
+
+
+def without(encoder: AttentionEncoder, *ends: str) -> AttentionEncoder:
+    """The same with the parameters of these endings zero, not in training."""
+    with torch.no_grad():
+        for name, parameter in encoder.named_parameters():
+            if name.endswith(ends):
+                parameter.zero_()
+    return encoder.eval()
+
+
+FOUR = Layout.of(torch.tensor([4]))
+
+
+@pytest.mark.parametrize(
+    ("place", "zeroed"),
+    [
+        (
+            "dropout",
+            ("attention.output.weight", "attention.output.bias", "narrow.weight", "narrow.bias"),
+        ),
+        ("feedforward_dropout", ("narrow.weight",)),
+        ("attention_dropout", ("output.weight",)),
+    ],
+)
+@torch.no_grad()
+def test_each_dropout_acts_in_its_place_alone(place: str, zeroed: tuple[str, ...]) -> None:
+    encoder, x, layout = shaken(build(**{place: 1.0})), torch.randn(1, 4, 8).double(), FOUR
+    in_training = encoder(x, layout)
+    torch.testing.assert_close(encoder.eval()(x, layout), shaken(build())(x, layout))
+    assert not torch.allclose(encoder(x, layout), in_training)
+    torch.testing.assert_close(without(encoder, *zeroed)(x, layout), in_training)
+
+
+@torch.no_grad()
+def test_input_dropout_takes_elements_with_their_positions() -> None:
+    x, layout = torch.randn(1, 4, 8).double(), FOUR
+    encoder = shaken(build(input_dropout=1.0, position=Sinusoidal))
+    in_training = encoder(x, layout)
+    torch.testing.assert_close(in_training, shaken(build())(torch.zeros_like(x), layout))
+    assert not torch.allclose(encoder.eval()(x, layout), in_training)
+
+
+def test_a_negative_width_is_refused() -> None:
+    with pytest.raises(ValueError, match="feedforward_dim is -2; it must be at least 0"):
+        build(feedforward_dim=-2)
+
+
+def test_the_longest_sequence_is_that_of_the_position() -> None:
+    class Short(Position):
+        longest = 12
+
+    assert build(position=Short).longest == 12
+    assert build().longest is None

@@ -1,38 +1,22 @@
 """What every encoder promises, whatever it is made of."""
 
 from collections.abc import Callable
-from functools import partial
+from copy import deepcopy
+from functools import lru_cache
+from typing import Any
 
 import pytest
 import torch
+from omegaconf import OmegaConf
 from torch import Tensor, nn
 
 from seqtag.batch import Layout
 from seqtag.configuration import build as build_node
-from seqtag.configuration import compose, options
-from seqtag.nn.encoders.attention import AttentionEncoder
+from seqtag.configuration import compose, config_directory, options
+from seqtag.model import encoder_node
 from seqtag.nn.encoders.encoder import Encoder
-from seqtag.nn.encoders.lstm import LSTMEncoder
-from seqtag.nn.encoders.window import WindowEncoder
-from seqtag.nn.positions.position import Position
-from seqtag.nn.positions.rotary import Rotary
-from seqtag.nn.positions.sinusoidal import Sinusoidal
-from seqtag.nn.scorers import DotProductScorer
 
 DIM = 8
-ATTENTION = partial(
-    AttentionEncoder,
-    dim=DIM,
-    num_layers=2,
-    num_heads=2,
-    num_kv_heads=1,
-    head_dim=None,
-    feedforward_dim=12,
-    dropout=0.1,
-    attention_dropout=0.1,
-    position=Position,
-    scorer=partial(DotProductScorer, scaled=True),
-)
 SMALL = {
     "dim": DIM,
     "num_heads": 2,
@@ -40,33 +24,60 @@ SMALL = {
     "feedforward_dim": 12,
     "dropout": 0.1,
     "attention_dropout": 0.1,
+    "limit": 6,
 }
-
-
-def shipped(override: str) -> Callable[[int], Encoder]:
-    """The encoder of a yaml, made small; it is tested by being there."""
-    node = compose("train", [override])["encoder"]
-    node |= {key: value for key, value in SMALL.items() if key in node}
-    made: Callable[[int], Encoder] = build_node(node, kinds=(nn.Module,), name="encoder")
-    return made
-
-
+PARTS = ("position", "scorer", "norm", "activation")
 OPTIONS = [
     f"{group}={name}"
-    for group in ("encoder", "encoder/position", "encoder/scorer")
+    for group in ("encoder", *(f"encoder/{part}" for part in PARTS))
     for name in options(group)
 ]
-ENCODERS: dict[str, Callable[[int], Encoder]] = {
-    **{option: shipped(option) for option in OPTIONS},
-    "attention": ATTENTION,
-    "attention, sinusoidal": partial(ATTENTION, position=Sinusoidal),
-    "attention, rotary": partial(ATTENTION, position=Rotary),
-    "attention alone, wide heads": partial(ATTENTION, feedforward_dim=0, head_dim=6),
-    "lstm": partial(LSTMEncoder, dim=DIM, num_layers=2, bidirectional=True, dropout=0.1),
-    "lstm, one way": partial(LSTMEncoder, dim=DIM, num_layers=1, bidirectional=False, dropout=0.1),
-    "window": partial(WindowEncoder, dim=DIM, num_layers=2, radius=2, dropout=0.1),
-    "window, no neighbour": partial(WindowEncoder, dim=DIM, num_layers=2, radius=0, dropout=0.1),
+CHANGES: dict[str, dict[str, Any]] = {
+    "encoder=attention, multi-query": {"num_kv_heads": 1},
+    "encoder=attention, alone, wide heads": {"feedforward_dim": 0, "head_dim": 6},
+    "encoder=attention, norms behind": {"pre_norm": False},
+    "encoder=attention, tied": {"tied": True},
+    "encoder=attention, near": {"radius": 1},
+    "encoder=lstm, two layers": {"num_layers": 2},
+    "encoder=lstm, one way": {"bidirectional": False},
+    "encoder=window, all": {"radius": 9},
+    "encoder=window_full, just long enough": {"limit": 5},
+    "encoder=cnn, all it has": {
+        "num_layers": 3,
+        "kernel_sizes": [1, 9, 3],
+        "dilation": 2,
+        "global_pooling": True,
+    },
 }
+"""Cases that no yaml is, as changes of one."""
+
+
+@lru_cache
+def stated(option: str) -> dict[str, Any]:
+    """The node of an encoder of the shipped yamls, or of one with a part of theirs."""
+    group, _, name = option.partition("=")
+    if group == "encoder":
+        return encoder_node(compose("train", [option]))
+    part = group.removeprefix("encoder/")
+    # The file alone, since to compose takes long.
+    chosen = OmegaConf.load(config_directory() / group / f"{name}.yaml")
+    return stated("encoder=attention") | {part: OmegaConf.to_container(chosen, resolve=True)}
+
+
+def maker(case: str) -> Callable[[int], Encoder]:
+    """What builds a small encoder; an option is tested by being there."""
+
+    def make(input_dim: int) -> Encoder:
+        node = deepcopy(stated(case.partition(",")[0]))
+        node |= {key: value for key, value in SMALL.items() if key in node}
+        node |= CHANGES.get(case, {})
+        made: Encoder = build_node(node, input_dim, kinds=(nn.Module,), name="encoder")
+        return made
+
+    return make
+
+
+ENCODERS = {case: maker(case) for case in (*OPTIONS, *CHANGES)}
 every_encoder = pytest.mark.parametrize("make", ENCODERS.values(), ids=ENCODERS.keys())
 LENGTHS = torch.tensor([5, 2, 0, 1])
 
@@ -164,7 +175,19 @@ def test_a_batch_of_empty_rows_gives_no_elements(make) -> None:
     assert build(make)(torch.zeros(2, 0, DIM), layout).shape == (2, 0, DIM)
 
 
-@pytest.mark.parametrize("make", [ENCODERS[name] for name in ENCODERS if name not in OPTIONS])
+@every_encoder
+@torch.no_grad()
+def test_a_longer_sequence_than_it_can_read_is_refused(make) -> None:
+    encoder = build(make)
+    longest = 40 if encoder.longest is None else encoder.longest
+    x = torch.zeros(1, longest + 1, DIM)
+    assert encoder(x[:, :longest], Layout.of(torch.tensor([longest]))).isfinite().all()
+    if encoder.longest is not None:
+        with pytest.raises(ValueError, match=rf"\b{longest + 1} elements"):
+            encoder(x, Layout.of(torch.tensor([longest + 1])))
+
+
+@every_encoder
 def test_equal_widths_need_no_projection(make) -> None:
     same = sum(parameter.numel() for parameter in build(make, DIM).parameters())
     other = sum(parameter.numel() for parameter in build(make, 3).parameters())

@@ -36,5 +36,5 @@ def test_only_the_first_layer_is_wide() -> None:
 
 
 def test_a_negative_radius_is_refused() -> None:
-    with pytest.raises(ValueError, match="0 or more, not -1"):
+    with pytest.raises(ValueError, match=r"encoder\.radius is -1; it must be at least 0"):
         build(-1)
