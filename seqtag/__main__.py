@@ -9,6 +9,8 @@ COMMANDS = {
     "train": "train a model and write a run directory; with no argument, on the embedded sample",
     "evaluate": "RUN: score a trained model on a split, with an analysis of its errors",
     "predict": "RUN: read sequences from a file or stdin, write one prediction each",
+    "attention": "RUN: draw what attends to what in each sequence, and write the weights as JSON",
+    "claims": "measure the claims about self-attention, each as an experiment, and write a page",
 }
 
 USAGE = """\

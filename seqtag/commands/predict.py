@@ -10,25 +10,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import Any, TextIO
 
 from seqtag.checkpoint import load_checkpoint
+from seqtag.commands.sources import STREAM, choose_reader, open_input
 from seqtag.data.inputs import length
-from seqtag.data.readers.lines import open_stream
-from seqtag.data.readers.reader import Reader
-from seqtag.data.source import as_raw_lines, build_reader, change_format
 from seqtag.predictor import LOOK_AHEAD, Predictor
-from seqtag.tasks.task import Task
 
 TAKES_RUN = True
 
 log = logging.getLogger(__name__)
-
-STREAM = "-"
-"""How the command line names stdin and stdout, beside leaving the key out."""
-
-ENDINGS = frozenset({"conllu", "conll", "tsv", "csv", "jsonl"})
-"""Files that go to their own reader unasked; the option of ``data`` has the same name."""
 
 
 def predict(config: dict[str, Any], overrides: list[str]) -> None:
@@ -37,15 +28,12 @@ def predict(config: dict[str, Any], overrides: list[str]) -> None:
     checkpoint.config = config
     predictor = Predictor(checkpoint, device=config["device"])
     source = config["input"]
-    reader = _choose_reader(
-        config,
-        any(override.startswith("data=") for override in overrides),
-        task=predictor.task,
-        vectors=checkpoint.inputs.reads_vectors,
+    reader = choose_reader(
+        config, overrides, task=predictor.task, vectors=checkpoint.inputs.reads_vectors
     )
     # A person who types wants each answer at once.
     typed = source in (None, STREAM) and sys.stdin.isatty()
-    with _open_input(source) as (stream, name), _open_output(config["output"], source) as output:
+    with open_input(source) as (stream, name), _open_output(config["output"], source) as output:
         rows = reader.read(stream, name)
         elements = unknown = 0
         for row, answer in predictor.predict_rows(
@@ -63,30 +51,6 @@ def predict(config: dict[str, Any], overrides: list[str]) -> None:
         )
     if unknown:
         log.info("%s of the %s elements are unknown to the model", f"{unknown:,}", f"{elements:,}")
-
-
-def _choose_reader(config: dict[str, Any], named: bool, *, task: Task, vectors: bool) -> Reader:
-    """The reader that the command line, the file's ending, or neither asks for."""
-    data = config["data"]
-    ending = Path(config["input"] or "").suffix.removeprefix(".").lower()
-    if not named and ending != data["format"]:
-        if ending in ENDINGS:
-            data = change_format(data, ending, keep_columns=True)
-        elif not vectors:
-            data = as_raw_lines(data)
-        # Raw lines hold no vectors: those are read as the model's training files were.
-    return build_reader(
-        data, per_element=task.per_element, sequence=task.sequence, read_target=False
-    )
-
-
-@contextmanager
-def _open_input(path: str | None) -> Iterator[tuple[BinaryIO, str]]:
-    if path is None or path == STREAM:
-        yield sys.stdin.buffer, "stdin"
-    else:
-        with open_stream(str(Path(path).expanduser())) as stream:
-            yield stream, path
 
 
 @contextmanager

@@ -8,6 +8,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from seqtag.floors.fitted import KINDS
+from seqtag.floors.floor import ConstantFloor
+
 SPLITS = ("dev", "test")
 
 
@@ -24,25 +27,29 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
 
 
 def print_scores(metrics: Mapping[str, float], floors: Mapping[str, float]) -> None:
-    """Print the scores of each split, beside those of what is most frequent, or the mean."""
+    """Print the scores of each split, beside those of every floor.
+
+    Args:
+        metrics: as ``<split>/<metric>``.
+        floors: as ``<floor>/<split>/<metric>``.
+    """
     splits = [split for split in SPLITS if any(name.startswith(f"{split}/") for name in metrics)]
-    names = [name.partition("/")[2] for name in floors if name.startswith(f"{splits[0]}/")]
-    columns = [
-        "score",
-        *(c for split in splits for c in (split, f"{split} floor")),
-    ]
-    rows = [
-        [
-            name,
-            *(
-                spell(scores.get(f"{split}/{name}"))
-                for split in splits
-                for scores in (metrics, floors)
-            ),
-        ]
-        for name in names
-    ]
-    print_table("scores (floor: the most frequent label or symbols, or the mean)", columns, rows)
+    kinds = [kind for kind in KINDS if any(name.startswith(f"{kind.name}/") for name in floors)]
+    begin = f"{ConstantFloor.name}/{splits[0]}/"
+    names = [name.removeprefix(begin) for name in floors if name.startswith(begin)]
+    columns = ["score"]
+    for split in splits:
+        columns += [split, *(f"{split} {kind.heading}" for kind in kinds)]
+    rows = []
+    for name in names:
+        row = [name]
+        for split in splits:
+            row.append(spell(metrics.get(f"{split}/{name}")))
+            row += [spell(floors.get(f"{kind.name}/{split}/{name}")) for kind in kinds]
+        rows.append(row)
+    print_table("scores", columns, rows)
+    for kind in kinds:
+        print(f"{kind.heading}: {kind.meaning}")
 
 
 def spell(value: float | None) -> str:
