@@ -33,6 +33,12 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 TRAIN = (sys.executable, "-m", "seqtag", "train")
 BENCHMARK = "SEQTAG_BENCHMARK_DATA"
+FLOORS = {
+    "floor": "",
+    "floor_word": " (the word alone)",
+    "floor_ngrams": " (n-grams, linear)",
+}
+"""What a model must beat: its name in ``metrics.json``, and how people write it."""
 BEGIN, END = "<!-- results:begin -->", "<!-- results:end -->"
 
 
@@ -342,8 +348,9 @@ def line_of(row: Row, results: dict[int, dict[str, Any]]) -> str:
     for measure in row.measures:
         name = f"{measure.words} " if several else ""
         scores.append(f"{measure.words} {spread([m[measure.metric] for m in metrics], measure)}")
-        if (floor := metrics[0].get(f"floor/{measure.metric}")) is not None:
-            floors.append(f"{name}{measure.write(floor)}{measure.unit}")
+        for kind, words in FLOORS.items():
+            if (floor := metrics[0].get(f"{kind}/{measure.metric}")) is not None:
+                floors.append(f"{name}{measure.write(floor)}{measure.unit}{words}")
     first = row.measures[0]
     for words, value in next(iter(results.values()))["marks"].items():
         floors.append(f"{first.write(value)}{first.unit} ({words})")

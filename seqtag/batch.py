@@ -95,7 +95,9 @@ class Layout:
             valid=self.valid.to(device, non_blocking=non_blocking),
             lengths=self.lengths.to(device, non_blocking=non_blocking),
             lengths_cpu=self.lengths_cpu,
-            positions=_shared_row(self.positions, lambda x: x.to(device, non_blocking=non_blocking)),
+            positions=_shared_row(
+                self.positions, lambda x: x.to(device, non_blocking=non_blocking)
+            ),
         )
 
     def pin_memory(self) -> Layout:

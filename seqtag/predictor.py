@@ -14,27 +14,14 @@ from seqtag.data.collation import collate
 from seqtag.data.inputs import length
 from seqtag.data.sampler import Batching, BudgetSampler
 from seqtag.data.source import build_input_tokenizer
+from seqtag.device import choose_device
+from seqtag.limits import too_long
 from seqtag.tasks.task import Task
 
 LOOK_AHEAD = 2048
 """Rows read before the first is answered, so that rows of like length can share a batch."""
 
 Item = str | Sequence[str] | Sequence[Sequence[float]] | Row
-
-
-def choose_device(device: str) -> torch.device:
-    """``auto`` is a GPU where there is one; anything else is what torch calls it.
-
-    Raises:
-        ValueError: torch knows no such device, or it is not there.
-    """
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError) as error:
-        reason = str(error).split("\n")[0]
-        raise ValueError(f"device={device} cannot be used: {reason}") from error
 
 
 def load(
@@ -127,6 +114,8 @@ class Predictor:
                     f"batching.max_tokens={self._batching.max_tokens}; raise that, or shorten the "
                     "sequence"
                 )
+            if reason := too_long(self._model, self.checkpoint.config, cells):
+                raise ValueError(f"{place(rows[number])}: {reason}")
         if not filled:
             return outputs
         batches = BudgetSampler(

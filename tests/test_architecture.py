@@ -15,11 +15,11 @@ import seqtag
 PACKAGE = Path(seqtag.__file__).parent
 
 FLOORS = (
-    {"batch"},
+    {"batch", "device"},
     {"nn", "evaluation"},
     {"data"},
     {"tasks"},
-    {"split", "datamodule", "doctor", "model", "checkpoint"},
+    {"split", "datamodule", "doctor", "model", "budget", "limits", "checkpoint"},
     {"predictor", "scoring", "floors"},
     {"training"},
     {"report", "claims"},

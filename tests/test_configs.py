@@ -1,8 +1,10 @@
 """Contracts over every yaml: a new option is tested by being there."""
 
 import json
+import re
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +14,24 @@ import yaml
 
 from seqtag.configuration import compose, config_directory, options, sample_directory
 from seqtag.datamodule import DataModule
-from seqtag.predictor import choose_device
+from seqtag.device import choose_device
 from seqtag.scoring import empty_scores, predict_batches
 from seqtag.training.fit import make_loop
 from seqtag.training.settings import check_settings
 
 SMALL = {
-    "encoder.dim": 8,
+    "encoder.dim": 16,
     "encoder.num_layers": 2,
-    "encoder.num_heads": 2,
+    "encoder.num_heads": 4,
     "encoder.feedforward_dim": 8,
+    "encoder.limit": 6,
     "embedding.dim": 6,
+    "decoder.dim": 8,
+    "decoder.num_layers": 1,
+    "decoder.num_heads": 2,
+    "decoder.feedforward_dim": 8,
 }
-SMALL_DECODER = ["decoder.dim=8", "decoder.num_heads=2", "decoder.feedforward_dim=8"]
+PARTS = ("task=", "encoder=", "decoder=")
 WORDS = [["a", "b"], ["b"], ["c", "a", "b"], ["a", "a", "c", "b"]]
 VECTORS = [[[float(len(word)), float(ord(word[0]))] for word in row] for row in WORDS]
 
@@ -61,55 +68,135 @@ INPUTS: dict[str, tuple[list[Any], list[str]]] = {
     "characters": (["".join(row) for row in WORDS], ["data/input_tokenizer=characters"]),
     "vectors": (VECTORS, []),
 }
-ENCODERS = [
-    *(f"encoder={name}" for name in options("encoder")),
-    "encoder=window encoder.radius=0",
-    "encoder=lstm encoder.bidirectional=false",
-    "encoder=attention encoder.num_kv_heads=1",
-    "encoder=attention encoder.feedforward_dim=0",
-    *(f"encoder/position={name}" for name in options("encoder/position")),
-    *(f"encoder/scorer={name}" for name in options("encoder/scorer")),
-    # No encoders, but what feeds any of them must do for every task and every kind of input.
-    *(f"embedding/spelling={name}" for name in options("embedding/spelling")),
-]
-SEQ2SEQ = [
-    *(f"decoder={name}" for name in options("decoder")),
-    *(f"search={name}" for name in options("search")),
-]
-POOLINGS = [f"head/pooling={name}" for name in options("head/pooling")]
+# What an attention encoder is made of; each value is what a user would type for it.
+ATTENTION: dict[str, list[str]] = {
+    "task": [f"task={name}" for name in options("task")],
+    "position": [f"encoder/position={name}" for name in options("encoder/position")],
+    "scorer": [f"encoder/scorer={name}" for name in options("encoder/scorer")],
+    "sharing": [f"encoder.num_kv_heads={number}" for number in (4, 2, 1)],
+    "inputs": list(INPUTS),
+    "norm": [f"encoder/norm={name}" for name in options("encoder/norm")],
+    "activation": [f"encoder/activation={name}" for name in options("encoder/activation")],
+    "places": ["encoder.pre_norm=true", "encoder.pre_norm=false"],
+    "depth": ["encoder.tied=false", "encoder.tied=true"],
+    "reach": ["encoder.radius=null", "encoder.radius=1", "encoder.feedforward_dim=0"],
+}
+# And what any encoder stands between.
+AROUND: dict[str, list[str]] = {
+    "task": ATTENTION["task"],
+    "encoder": [
+        *(f"encoder={name}" for name in options("encoder")),
+        "encoder=lstm encoder.bidirectional=false",
+        "encoder=cnn encoder.global_pooling=true",
+    ],
+    "spelling": [f"embedding/spelling={name}" for name in options("embedding/spelling")],
+    "inputs": list(INPUTS),
+    "pooling": [f"head/pooling={name}" for name in options("head/pooling")],
+    "decoder": [f"decoder={name}" for name in options("decoder")],
+    "search": [f"search={name}" for name in options("search")],
+}
+ONLY_FOR = {
+    # A head that keeps every element pools nothing, and only new sequences are decoded.
+    "pooling": ("task=classification", "task=regression"),
+    "decoder": ("task=seq2seq",),
+    "search": ("task=seq2seq",),
+}
 
 
-PAIRS = sorted(
-    # Every two of encoder, task and input meet, which three loops over all would do less quickly.
-    {(encoder, task, "words") for encoder in ENCODERS for task in options("task")}
-    | {(encoder, "tagging", inputs) for encoder in ENCODERS for inputs in INPUTS}
-    | {("encoder=attention", task, inputs) for task in options("task") for inputs in INPUTS}
-    | {(option, "seq2seq", "characters") for option in SEQ2SEQ}
-    | {(option, task, "words") for option in POOLINGS for task in ("classification", "regression")}
+def all_pairs(factors: dict[str, list[str]]) -> list[dict[str, str]]:
+    """Few combinations in which every two values of different factors meet at least once."""
+    missing = {
+        frozenset({(one, first), (other, second)})
+        for one, other in combinations(factors, 2)
+        for first, second in product(factors[one], factors[other])
+    }
+    cases = []
+    while missing:
+        # Begin with a pair that is missing, then let each factor take what meets most anew.
+        case = dict(min(map(sorted, missing)))
+        for name in sorted(factors, key=lambda name: (-len(factors[name]), name)):
+            if name not in case:
+                case[name] = max(
+                    factors[name],
+                    key=lambda value: sum(
+                        frozenset({(name, value), known}) in missing for known in case.items()
+                    ),
+                )
+        missing -= {frozenset(pair) for pair in combinations(case.items(), 2)}
+        cases.append(case)
+    return cases
+
+
+def as_typed(case: dict[str, str]) -> tuple[str, str]:
+    """The overrides of a case, and its inputs; without what its task has no use for."""
+    words = [
+        word
+        for name, word in case.items()
+        if name != "inputs" and case["task"] in ONLY_FOR.get(name, ATTENTION["task"])
+    ]
+    if case["task"] == "task=seq2seq" and "position" in case:
+        # The decoder's own attention takes the same kind.
+        words.append(case["position"].replace("position=", "position@decoder.position="))
+    return " ".join(words), case.get("inputs", "words")
+
+
+COVER = sorted({as_typed(case) for factors in (ATTENTION, AROUND) for case in all_pairs(factors)})
+FOUR = ("task", "position", "scorer", "sharing")
+PRODUCT = sorted(
+    as_typed(dict(zip(FOUR, values, strict=True)))
+    for values in product(*(ATTENTION[name] for name in FOUR))
 )
 
 
 @lru_cache
-def keys(task: str, chosen: str) -> frozenset[str]:
-    return frozenset(compose("train", [f"task={task}", *chosen.split()])["encoder"])
+def keys(options: str) -> frozenset[str]:
+    """The keys of the encoder and the decoder that the chosen options have."""
+    config = compose("train", ["data.train=x", *options.split()])
+    return frozenset(
+        f"{part}.{key}" for part in ("encoder", "decoder") for key in config.get(part, {})
+    )
 
 
-def small(task: str, chosen: str) -> list[str]:
-    """The overrides that make an encoder small, of those keys that it has."""
+def small(chosen: str) -> list[str]:
+    """The overrides that make the parts small, of those keys that they have."""
+    there = keys(" ".join(word for word in chosen.split() if word.startswith(PARTS)))
     sizes = [
         f"{key}={value}"
         for key, value in SMALL.items()
-        if not key.startswith("encoder.") or key.partition(".")[2] in keys(task, chosen)
+        if key.startswith("embedding.") or key in there
     ]
     # What is chosen comes last: it may be one of the sizes.
     return [*sizes, *chosen.split()]
 
 
-@pytest.mark.parametrize(("encoder", "task", "inputs"), PAIRS)
-def test_every_encoder_learns_and_predicts_every_target_from_every_input(
-    encoder: str, task: str, inputs: str, tmp_path: Path
+def test_two_values_of_any_two_factors_meet_in_the_cover() -> None:
+    cases = all_pairs(ATTENTION)
+    met = {frozenset(pair) for case in cases for pair in combinations(case.items(), 2)}
+    for one, other in combinations(ATTENTION, 2):
+        for first, second in product(ATTENTION[one], ATTENTION[other]):
+            assert frozenset({(one, first), (other, second)}) in met
+    assert len(cases) < 1.5 * len(ATTENTION["position"]) * len(ATTENTION["task"])
+
+
+@pytest.mark.parametrize(("chosen", "inputs"), COVER)
+def test_whatever_can_be_combined_learns_and_predicts(
+    chosen: str, inputs: str, tmp_path: Path
 ) -> None:
+    learn_and_predict(chosen, inputs, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("chosen", "inputs"), PRODUCT)
+def test_every_position_scorer_and_sharing_learns_and_predicts_every_target(
+    chosen: str, inputs: str, tmp_path: Path
+) -> None:
+    learn_and_predict(chosen, inputs, tmp_path)
+
+
+def learn_and_predict(chosen: str, inputs: str, tmp_path: Path) -> None:
+    """Three steps of training without a trainer, then the scores of dev."""
     torch.manual_seed(0)
+    task = re.search(r"\btask=(\w+)", chosen)[1]
     rows, extra = INPUTS[inputs]
     file = tmp_path / "data.jsonl"
     file.write_text(
@@ -121,13 +208,11 @@ def test_every_encoder_learns_and_predicts_every_target_from_every_input(
     config = compose(
         "train",
         [
-            f"task={task}",
             "data=jsonl",
             f"data.train={file}",
             f"data.dev={file}",
             *extra,
-            *small(task, encoder),
-            *(SMALL_DECODER if task == "seq2seq" else []),
+            *small(chosen),
         ],
     )
     check_settings(config)

@@ -8,7 +8,8 @@ import pytest
 import seqtag
 from seqtag.batch import Output
 from seqtag.checkpoint import load_checkpoint
-from seqtag.predictor import Predictor, choose_device, load
+from seqtag.device import choose_device
+from seqtag.predictor import Predictor, load
 
 VECTORS = (
     '{"text": [[1, 2], [3, 2]], "label": "x"}\n'

@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from seqtag.configuration import compose, config_directory, options
 
 README = Path(__file__).parent.parent / "README.md"
 LIMIT = "trainer.max_steps=4"
+CLAIMS_LIMIT = "claim.steps=[1,1] claim.seeds=[1]"
 """Appended to what would train for long."""
 
 BLOCKS = re.findall(
@@ -26,9 +28,11 @@ EXAMPLES = {
 
 
 def limit(text: str) -> str:
-    """Shell commands with a limit behind every training."""
-    joined = text.replace("\\\n", " ")
-    return re.sub(r"^(python -m seqtag train\b.*)$", rf"\1 {LIMIT}", joined, flags=re.M)
+    """Shell commands with a limit behind every training and every measurement."""
+    text = text.replace("\\\n", " ")
+    for command, end in (("train", LIMIT), ("claims", CLAIMS_LIMIT)):
+        text = re.sub(rf"^(python -m seqtag {command}\b.*)$", rf"\1 {end}", text, flags=re.M)
+    return text
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +45,8 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": path, "PYTHONPATH": str(README.parent)}
 
 
+# In one process: each command goes on where the one before has ended.
+@pytest.mark.xdist_group("tour")
 @pytest.mark.parametrize(("language", "text"), TOUR, ids=[text[:60] for _, text in TOUR])
 def test_the_tour_runs_as_it_is_written(language: str, text: str, folder: Path) -> None:
     shell = ["bash", "-euo", "pipefail", "-c", limit(text)]
@@ -67,6 +73,29 @@ def test_the_make_targets_and_the_plain_equivalents_are_the_makefile_s() -> None
     for line in equivalents.splitlines()[1:]:
         command = shlex.split(line)[1:]
         assert " ".join(command[:4]).split("m ")[-1].split()[0] in makefile
+
+
+def test_the_position_of_the_readme_is_in_the_contract_by_existing(tmp_path: Path) -> None:
+    """Put into a copy of the project, and tested there by what runs over every position."""
+    for name in ("seqtag", "conf", "tests"):
+        shutil.copytree(README.parent / name, tmp_path / name)
+    for name in ("pyproject.toml", "data"):
+        (tmp_path / name).symlink_to(README.parent / name)
+    for name in ("seqtag/nn/positions/logarithmic.py", "conf/encoder/position/logarithmic.yaml"):
+        (tmp_path / name).write_text(EXAMPLES[name], encoding="utf-8")
+    words = ["-p", "no:cacheprovider", "-k", "logarithmic", "tests/nn", "tests/test_configs.py"]
+    answer = subprocess.run(
+        [sys.executable, "-m", "pytest", *words],
+        cwd=tmp_path,
+        env={**environment(), "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert answer.returncode == 0, answer.stdout[-3000:]
+    passed = re.search(r"(\d+) passed", answer.stdout)
+    assert passed is not None
+    assert int(passed[1]) > 20
 
 
 def test_the_encoder_of_the_readme_trains_from_a_package_of_ones_own(tmp_path: Path) -> None:

@@ -9,13 +9,15 @@ from typing import Any
 from seqtag.checkpoint import load_checkpoint
 from seqtag.commands.paths import absolute_data_paths
 from seqtag.datamodule import DataModule
+from seqtag.device import choose_device
 from seqtag.doctor import describe, name_unseen
-from seqtag.predictor import choose_device
+from seqtag.floors.fitted import fit_floors
+from seqtag.limits import check_split
 from seqtag.report.analysis import make_analysis
 from seqtag.report.tables import print_scores
 from seqtag.report.worst import find_worst, print_worst
 from seqtag.scoring import selection_metric
-from seqtag.training.results import score_split, with_prefix
+from seqtag.training.results import score_split
 from seqtag.training.run_directory import create_directory, describe_environment, write_json
 
 TAKES_RUN = True
@@ -43,9 +45,16 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
     for line in (f"scoring {checkpoint.path}", *data.notes, describe(split), *name_unseen(split)):
         log.info(line)
 
+    model = checkpoint.model()
+    check_split(model, config, split)
     analysis = make_analysis(data, split)
     scored = score_split(
-        checkpoint.model(), data, name, choose_device(config["device"]), analysis.update
+        model,
+        data,
+        name,
+        choose_device(config["device"]),
+        fit_floors(data),  # those that need no training split: it may be gone
+        analysis.update,
     )
     selection = selection_metric(data, name)
     ranking = analysis.worst_by if analysis.worst_by in scored.table else selection
@@ -56,7 +65,7 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
         if config["output"] is not None
         else checkpoint.path.parent / "evaluations"
     )
-    write_json(folder / "metrics.json", scored.metrics | with_prefix("floor", scored.floors))
+    write_json(folder / "metrics.json", scored.metrics | scored.floors)
     write_json(folder / "errors.json", {**analysis.content(), "worst": worst})
     environment = describe_environment(config, {name: split.source()})
     write_json(folder / "environment.json", environment)

@@ -131,13 +131,15 @@ def _run(name: str, arguments: Arguments) -> int:
                 f"'{arguments.runs[0]}' is no key=value, and {name} takes no run directory"
             )
         config_name = name
-        bases = [key for key in RUN_KEYS if arguments.value(key) not in (None, "null")]
+        bases = [
+            key for key in RUN_KEYS if module.TRAINS and arguments.value(key) not in (None, "null")
+        ]
         if len(bases) > 1:
             raise UnreadableError(f"give one of {' and '.join(bases)}, not both")
         if bases:
             overrides = _store_base(bases[0], overrides)
             config_name = RUN_CONFIG
-        elif not _names_data(arguments):
+        elif module.TRAINS and not _names_data(arguments):
             if "task" in arguments.given():
                 raise ValueError(
                     "a task needs its data: data=FORMAT data.train=FILE, or experiment=NAME alone"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 TAKES_RUN = False
+TRAINS = True
 
 
 def train(config: dict[str, Any], overrides: list[str]) -> float | None:

@@ -21,7 +21,7 @@ def check_types(config: Mapping[str, Any], command: str) -> None:
     """
     faults = list(_faults(config, config_directory() / f"{command}.yaml", ""))
     shared = config_directory() / "data" / "_files.yaml"
-    if shared.is_file():
+    if "data" in config:
         faults += _faults(config["data"], shared, "data.")
     if faults:
         raise ValueError("\n".join(faults))

@@ -8,8 +8,9 @@ from typing import Any
 
 from pytorch_lightning import seed_everything
 
+from seqtag.budget import resolve_budget
+from seqtag.device import choose_device
 from seqtag.doctor import examine
-from seqtag.predictor import choose_device
 from seqtag.training.fit import make_loop, quiet_lightning, read_data
 from seqtag.training.settings import check_settings
 
@@ -27,6 +28,9 @@ def dry_run(config: Mapping[str, Any]) -> None:
     data = read_data(config)
     for line in examine(data):
         log.info(line)
+    config, sized = resolve_budget(config, data.inputs.fields)
+    if sized is not None:
+        log.info(sized)
     seed_everything(config["seed"], verbose=False)
     loop = make_loop(config, data)
     loop.configure_optimizers()

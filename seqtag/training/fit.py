@@ -14,14 +14,17 @@ import torch
 from lightning_fabric.utilities.exceptions import MisconfigurationException
 from pytorch_lightning import seed_everything
 
+from seqtag.budget import resolve_budget
 from seqtag.checkpoint import BEST, LAST, Checkpoint, load_checkpoint, own_part
 from seqtag.datamodule import DataModule
+from seqtag.device import choose_device
 from seqtag.doctor import examine
+from seqtag.floors.fitted import fit_floors
+from seqtag.limits import check_split
 from seqtag.model import Model
-from seqtag.predictor import choose_device
 from seqtag.scoring import selection_metric
 from seqtag.training.loop import Loop
-from seqtag.training.results import score_split, with_prefix
+from seqtag.training.results import score_split
 from seqtag.training.resumption import describe_resumption, keep_records, open_interrupted
 from seqtag.training.run_directory import (
     create_directory,
@@ -47,7 +50,7 @@ class Run:
     Attributes:
         folder: the run directory.
         metrics: what ``metrics.json`` holds.
-        floors: scores of what is most frequent, or the mean, by metric, as ``<split>/<metric>``.
+        floors: scores of what a model must beat, as ``<floor>/<split>/<metric>``.
         selection: name of the metric that chose the best epoch.
     """
 
@@ -72,6 +75,7 @@ def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
     check_settings(config)
     interrupted = open_interrupted(config) if config["resume"] else None
     data = read_data(config, interrupted)
+    config, sized = resolve_budget(config, data.inputs.fields)
     seed_everything(config["seed"], workers=True, verbose=False)
     loop = make_loop(config, data)
     if interrupted is not None:
@@ -90,6 +94,8 @@ def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
             keep_records(folder)
         for line in examine(data):
             log.info(line)
+        if sized is not None:
+            log.info(sized)
         for name, size in loop.model.parameters_by_part().items():
             log.info("%s: %s parameters", name, f"{size:,}")
         write_configs(folder, config, overrides)
@@ -111,9 +117,16 @@ def read_data(config: Mapping[str, Any], interrupted: Checkpoint | None = None) 
 
 
 def make_loop(config: Mapping[str, Any], data: DataModule) -> Loop:
-    """The model with all that Lightning needs to train it."""
+    """The model with all that Lightning needs to train it.
+
+    Raises:
+        ValueError: the model cannot be built, or a split holds a sequence too long for it.
+    """
+    model = Model.from_config(config, data.inputs.fields, data.target)
+    for split in data.splits.values():
+        check_split(model, config, split)
     return Loop(
-        model=Model.from_config(config, data.inputs.fields, data.target),
+        model=model,
         task=data.task,
         spec=data.splits["dev"].spec,
         selection=selection_metric(data, "dev"),
@@ -162,13 +175,14 @@ def _score(config: Mapping[str, Any], data: DataModule, loop: Loop, folder: Path
         "best_epoch": best.epoch + 1,
     }
     floors: dict[str, float] = {}
+    fitted = fit_floors(data)
     for split in (name for name in ("dev", "test") if name in data.splits):
-        scored = score_split(best.model(), data, split, choose_device(config["device"]))
+        scored = score_split(best.model(), data, split, choose_device(config["device"]), fitted)
         scored.write_rows(folder)
         metrics |= scored.metrics
         floors |= scored.floors
     scored.write_predictions(folder)
-    write_json(folder / "metrics.json", metrics | with_prefix("floor", floors))
+    write_json(folder / "metrics.json", metrics | floors)
     return Run(folder, metrics, floors, loop.selection)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from seqtag.batch import Batch, Output, Prediction, Row
 from seqtag.data.corpus import iterate
 from seqtag.datamodule import DataModule
-from seqtag.floors import score_floor
+from seqtag.floors.fitted import score_floors
+from seqtag.floors.floor import Floor
 from seqtag.model import Model
 from seqtag.scoring import empty_scores, predict_batches
 from seqtag.split import Split
@@ -33,7 +34,7 @@ class ScoredSplit:
     Attributes:
         split: the split.
         metrics: ``<split>/<metric>`` to score.
-        floors: the same for what is most frequent, or the mean.
+        floors: the same for what a model must beat, as ``<floor>/<split>/<metric>``.
         table: row numbers and the statistics of each metric, by row.
         outputs: the prediction for each row.
     """
@@ -72,6 +73,7 @@ def score_split(
     data: DataModule,
     name: str,
     device: torch.device,
+    floors: Sequence[Floor],
     observe: Observer | None = None,
 ) -> ScoredSplit:
     """Predict a split once, and score it.
@@ -81,6 +83,7 @@ def score_split(
         data: with the split read.
         name: of the split.
         device: where to compute.
+        floors: what is scored beside it.
         observe: is shown every batch with its prediction.
     """
     split = data.splits[name]
@@ -98,7 +101,7 @@ def score_split(
     return ScoredSplit(
         split=split,
         metrics=with_prefix(name, scores.compute()),
-        floors=with_prefix(name, score_floor(data, name)),
+        floors=score_floors(data, name, floors),
         table=scores.row_table(),
         outputs=outputs,
     )

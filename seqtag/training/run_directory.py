@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import platform
 import secrets
 import subprocess
@@ -17,7 +18,7 @@ from typing import Any
 import torch
 from omegaconf import OmegaConf
 
-from seqtag.predictor import choose_device
+from seqtag.device import choose_device
 
 PACKAGES = (
     "seqtag",
@@ -48,6 +49,16 @@ def write_json(path: Path, content: Any) -> None:
     """Write plain values; numbers that are not finite become null."""
     text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
     path.write_text(text + "\n", encoding="utf-8")
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file that is there whole or not at all, whatever interrupts the writing."""
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        scratch.write_bytes(content)
+        os.replace(scratch, path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def write_configs(folder: Path, config: Mapping[str, Any], overrides: Sequence[str]) -> None:

@@ -12,10 +12,11 @@ from pytorch_lightning import Callback, Trainer
 from pytorch_lightning.callbacks import ModelCheckpoint
 from pytorch_lightning.loggers.logger import Logger
 
+from seqtag.budget import given_budget
 from seqtag.checkpoint import BEST, LAST
 from seqtag.configuration import PREFIXES, build
 from seqtag.data.sampler import Batching
-from seqtag.predictor import choose_device
+from seqtag.device import choose_device
 from seqtag.training.loop import SELECTION, OptimizerFactory
 from seqtag.training.schedule import Schedule, parse_time
 
@@ -37,6 +38,7 @@ def check_settings(config: Mapping[str, Any]) -> None:
     if config["evaluate_test"] and config["data"]["test"] is None:
         raise ValueError("evaluate_test=true, and no test file is named: data.test=FILE")
     Batching.from_config(config)
+    given_budget(config)
     build_optimizer(config)
     build_schedule(config)
     build_trainer(config, Path(config["runs"]))

@@ -26,6 +26,8 @@ folder = pathlib.Path(tempfile.mkdtemp(dir=words["runs"]))
 score = int(words["seed"]) / 10
 metrics = {"test/accuracy": score, "floor/test/accuracy": 0.05, "parameters": 1234,
            "train/seconds": 10 * score}
+if "encoder" in words:
+    metrics["floor_word/test/accuracy"] = 0.25
 (folder / "metrics.json").write_text(json.dumps(metrics))
 (folder / "environment.json").write_text(json.dumps({"device": "cpu"}))
 print("scores")
@@ -185,7 +187,8 @@ def test_the_table_holds_means_deviations_and_marks(
         "| 0.05; 0.96 (logistic regression) | 1,234 | 2 |"
     )
     assert lines[3] == (
-        "| `experiment=pos encoder=window` | 3 | accuracy 0.30 | 0.05 | 1,234 | 3 |"
+        "| `experiment=pos encoder=window` | 3 | accuracy 0.30 "
+        "| 0.05; 0.25 (the word alone) | 1,234 | 3 |"
     )
     assert lines[-1].endswith(f"on: cpu, 1 thread of {os.cpu_count()} cores.")
     readme = tmp_path / "README.md"

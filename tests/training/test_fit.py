@@ -5,11 +5,14 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 import torch
+import yaml
 
 from seqtag.checkpoint import load_checkpoint
 from seqtag.configuration import compose
 from seqtag.datamodule import DataModule
+from seqtag.training.dry_run import dry_run
 from seqtag.training.fit import fit
+from seqtag.training.settings import check_settings
 
 TINY = ["encoder.dim=8", "encoder.num_layers=1", "embedding.dim=8"]
 
@@ -106,8 +109,8 @@ def test_targets_come_back_in_their_own_units(numbers: Path) -> None:
     longer = ["trainer.max_epochs=60", "optimizer.lr=0.02", "callbacks=no_early_stopping"]
     plain = ["encoder=lstm", "encoder.dim=8", "embedding/spelling=none"]
     run = fit(config(numbers, *longer, *plain))
-    assert run.floors["dev/rmse"] == pytest.approx((143 / 12) ** 0.5)
-    assert run.metrics["dev/rmse"] < run.floors["dev/rmse"] / 2
+    assert run.floors["floor/dev/rmse"] == pytest.approx((143 / 12) ** 0.5)
+    assert run.metrics["dev/rmse"] < run.floors["floor/dev/rmse"] / 2
     spec = load_checkpoint(run.folder).target
     assert spec.mean == (6.5,)
 
@@ -123,3 +126,40 @@ def test_test_scores_come_only_when_asked_for(numbers: Path) -> None:
     assert not any(name.startswith("test/") for name in run.metrics)
     assert not (run.folder / "test_rows.parquet").exists()
     assert not any("test" in name for name in json.loads((run.folder / "metrics.json").read_text()))
+
+
+def test_a_budget_is_worked_out_once_and_kept_with_the_run(numbers: Path, caplog) -> None:
+    with caplog.at_level("INFO", logger="seqtag"):
+        run = fit(config(numbers, "trainer.max_epochs=1", "encoder=gru", "encoder.parameters=3k"))
+    kept = yaml.safe_load((run.folder / "config.yaml").read_text())
+    dim = kept["encoder"]["dim"]
+    # A map from 8 and, each way, 3 gates.
+    half = dim // 2
+    count = 8 * dim + dim + 2 * 3 * (half * dim + half * half + 2 * half)
+    assert 2_700 < count <= 3_000
+    line = f"encoder.parameters=3k: dim {dim}, {count:,} parameters"
+    assert line in (run.folder / "log.txt").read_text()
+    assert kept["encoder"]["parameters"] is None
+    assert load_checkpoint(run.folder).config["encoder"] == kept["encoder"]
+
+    again = fit(kept | {"from": str(run.folder)})  # as ``from=RUN`` takes it
+    assert again.metrics["dev/rmse"] == run.metrics["dev/rmse"]
+    (again.folder / "metrics.json").unlink()
+    more = {"trainer": kept["trainer"] | {"max_epochs": 2}, "resume": str(again.folder)}
+    assert fit(kept | more).folder == again.folder
+
+
+def test_a_dry_run_says_what_a_budget_makes(numbers: Path, capsys, caplog) -> None:
+    with caplog.at_level("INFO", logger="seqtag"):
+        dry_run(config(numbers, "encoder=rnn", "encoder.parameters=3k"))
+    (line,) = (text for text in caplog.messages if text.startswith("encoder.parameters=3k: dim "))
+    count = line.rpartition(", ")[2]
+    assert f" {count}" in capsys.readouterr().out.replace("  ", " ")
+
+
+def test_a_budget_that_cannot_be_leaves_no_folder(numbers: Path) -> None:
+    with pytest.raises(ValueError, match=r"encoder\.parameters is 'many'; it must"):
+        check_settings(config(numbers, "encoder.parameters=many"))
+    with pytest.raises(ValueError, match="the smallest such encoder"):
+        fit(config(numbers, "encoder.parameters=10"))
+    assert not (numbers.parent / "runs").exists()
