@@ -6,7 +6,7 @@ data/claims/, and writes verdicts and pictures between the marks of README.md.
 
 from __future__ import annotations
 
-import re
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -14,54 +14,66 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = ROOT / "data" / "claims"
 BEGIN, END = "<!-- claims:begin -->\n", "<!-- claims:end -->"
+PAGE = ("page.md", "verdicts.json")
 FILES = ("table.csv", "plot.svg", "plot.png")
-VERDICT = re.compile(r"\| \[`(?P<name>\w+)`\]\(#\w+\) \| (?P<held>[\w ]+) \| (?P<line>.*) \|")
 
 
 def main(words: list[str]) -> int:
     if len(words) != 1:
         print(__doc__, file=sys.stderr)
         return 2
-    source = Path(words[0])
-    page = source / "page.md"
-    if not page.is_file():
-        print(f"error: {page} is not there: python -m seqtag claims writes it", file=sys.stderr)
+    try:
+        publish(Path(words[0]), PUBLISHED, ROOT / "README.md")
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
         return 1
-    text = page.read_text(encoding="utf-8")
-    names = [found["name"] for found in VERDICT.finditer(text)]
-    shutil.rmtree(PUBLISHED, ignore_errors=True)
-    PUBLISHED.mkdir(parents=True)
-    shutil.copy(page, PUBLISHED)
-    for name in names:
-        (PUBLISHED / name).mkdir()
-        for file in FILES:
-            shutil.copy(source / name / file, PUBLISHED / name)
-    readme = ROOT / "README.md"
-    readme.write_text(with_claims(readme.read_text(encoding="utf-8"), text), encoding="utf-8")
     return 0
 
 
-def with_claims(readme: str, page: str) -> str:
-    """The README with the verdicts of a page and its circumstances between the marks."""
-    before, _, rest = readme.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    claims = list(VERDICT.finditer(page))
-    circumstances = page.split("\n\n")[2]
+def publish(source: Path, published: Path, readme: Path) -> None:
+    """Take over what is in a folder of measured claims; nothing is touched unless all is there.
+
+    Raises:
+        OSError: a file is not there.
+        ValueError: the README has no marks.
+    """
+    verdicts = json.loads((source / "verdicts.json").read_text(encoding="utf-8"))
+    text = with_claims(readme.read_text(encoding="utf-8"), verdicts)
+    scratch = published.with_name(f".{published.name}.part")
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    for name in PAGE:
+        shutil.copy(source / name, scratch)
+    for verdict in verdicts:
+        (scratch / verdict["name"]).mkdir()
+        for file in FILES:
+            shutil.copy(source / verdict["name"] / file, scratch / verdict["name"])
+    shutil.rmtree(published, ignore_errors=True)
+    scratch.rename(published)
+    readme.write_text(text, encoding="utf-8")
+
+
+def with_claims(readme: str, verdicts: list[dict[str, str]]) -> str:
+    """The README with the verdicts and plots between the marks.
+
+    Raises:
+        ValueError: it has no marks.
+    """
+    before, begin, rest = readme.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end or not verdicts:
+        raise ValueError(f"no verdicts, or the README has no {BEGIN.strip()} and {END}")
     table = [
         "| claim | held | deciding numbers |",
         "|---|---|---|",
-        *(
-            f"| [`{found['name']}`](data/claims/page.md#{found['name']}) | {found['held']} "
-            f"| {found['line']} |"
-            for found in claims
-        ),
+        *(f"| [`{v['name']}`](#{v['name']}) | {v['held']} | {v['line']} |" for v in verdicts),
     ]
+    measured = "; ".join(dict.fromkeys(v["measured"].rstrip(".") for v in verdicts))
     pictures = [
-        f"**{found['name']}**\n\n![{found['name']}](data/claims/{found['name']}/plot.png)"
-        for found in claims
+        f"#### {v['name']}\n\n![{v['name']}](data/claims/{v['name']}/plot.png)" for v in verdicts
     ]
-    block = "\n".join(table) + f"\n\n{circumstances}\n\n" + "\n\n".join(pictures) + "\n"
-    return before + BEGIN + block + END + after
+    block = [*table, "", f"{measured}.", "", "\n\n".join(pictures), ""]
+    return before + BEGIN + "\n".join(block) + END + after
 
 
 if __name__ == "__main__":

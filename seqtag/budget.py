@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sized
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -16,6 +16,26 @@ DIM, HIDDEN, HEADS, HEAD_DIM = "dim", "feedforward_dim", "num_heads", "head_dim"
 
 WRITTEN = re.compile(r"(\d+(?:\.\d+)?) ?([kKmM]?)")
 TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
+
+TRIES = 100
+"""Of how many widths, from the smallest on, one must be such that the encoder can be built."""
+
+NEAR = 0.95
+"""Of a budget, the share below which a size is said to miss it."""
+
+
+class Sizing(NamedTuple):
+    """What an encoder is made of.
+
+    Attributes:
+        sizes: ``dim``, and ``feedforward_dim`` where the encoder has a hidden layer.
+        parameters: how many trained numbers it then has.
+        larger: how many it would have one step larger, more than the budget.
+    """
+
+    sizes: dict[str, int]
+    parameters: int
+    larger: int
 
 
 def read_budget(written: Any) -> int:
@@ -68,32 +88,30 @@ def resolve_budget(
     with torch.device("meta"):
         embedding = build(config["embedding"], vocabularies, kinds=KINDS, name="embedding")
     bare = encoder_node({"encoder": node})
-    sizes, parameters = size_encoder(bare, embedding.output_dim, budget)
-    named = ", ".join(f"{key} {size}" for key, size in sizes.items())
-    return (
-        {**config, "encoder": node | sizes},
-        f"encoder.{BUDGET}={config['encoder'][BUDGET]}: {named}, {parameters:,} parameters",
+    sizing = size_encoder(bare, embedding.output_dim, budget)
+    named = ", ".join(f"{key} {size}" for key, size in sizing.sizes.items())
+    line = (
+        f"encoder.{BUDGET}={config['encoder'][BUDGET]}: {named}, {sizing.parameters:,} parameters"
     )
+    if sizing.parameters < NEAR * budget:
+        missed = 1 - sizing.parameters / budget
+        line += f", {missed:.0%} below the budget: the next larger has {sizing.larger:,}"
+    return {**config, "encoder": node | sizing.sizes}, line
 
 
-def size_encoder(
-    node: Mapping[str, Any], input_dim: int, budget: int
-) -> tuple[dict[str, int], int]:
+def size_encoder(node: Mapping[str, Any], input_dim: int, budget: int) -> Sizing:
     """The sizes of the largest encoder that keeps a budget.
 
     That is the largest ``dim``, with ``feedforward_dim`` in the proportion to it that the node has.
     A ``dim`` is a multiple of 2, or of 2 for each head where it makes their width; as this leaves a
-    part of the budget over, ``feedforward_dim`` is then made as large as fits, within the
-    proportion that it has to this ``dim`` and to the next one, with one or the other.
+    part of the budget over, ``feedforward_dim`` is then made as large as fits: with this ``dim`` or
+    with the next one, if that has room for as wide a hidden layer and is the fuller of the two
+    while the layer is no wider than in proportion to the next.
 
     Args:
         node: of the encoder, without the budget.
         input_dim: width of the elements that come in.
         budget: how many trained numbers there may be.
-
-    Returns:
-        ``dim``, and ``feedforward_dim`` where the node has a hidden layer; and how many trained
-        numbers the encoder then has.
 
     Raises:
         ValueError: the node has no ``dim``, the smallest encoder is above the budget, or one of
@@ -112,10 +130,10 @@ def size_encoder(
     def sizes(dim: int) -> dict[str, int]:
         return {DIM: dim} | ({HIDDEN: max(1, dim * hidden // node[DIM])} if hidden > 0 else {})
 
-    def count(chosen: Mapping[str, int], width: int = input_dim) -> int:
+    def count(chosen: Mapping[str, int]) -> int:
         # Shapes without numbers: nothing is drawn or stored, whatever the size.
         with torch.device("meta"):
-            encoder = build({**node, **chosen}, width, kinds=KINDS, name="encoder")
+            encoder = build({**node, **chosen}, input_dim, kinds=KINDS, name="encoder")
         return sum(p.numel() for p in encoder.parameters() if p.requires_grad)
 
     def projected(dim: int) -> int:
@@ -123,41 +141,60 @@ def size_encoder(
         missing = input_dim * dim + dim if dim == input_dim else 0
         return count(sizes(dim)) + missing
 
-    smallest = count(sizes(step))
+    first = _first_that_builds(lambda number: count(sizes(step * number)))
+    smallest = count(sizes(step * first))
     if smallest > budget:
         raise ValueError(
-            f"encoder.{BUDGET} is {budget:,}, and the smallest such encoder ({DIM} {step}) has "
-            f"{smallest:,} trained numbers; allow more, or lower another of its sizes"
+            f"encoder.{BUDGET} is {budget:,}, and the smallest such encoder ({DIM} {step * first}) "
+            f"has {smallest:,} trained numbers; allow more, or lower another of its sizes"
         )
-    reach = 1
-    while projected(step * reach) <= budget:
-        reach *= 2
-    dim = step * _largest(lambda steps: projected(step * steps) <= budget, reach // 2, reach)
+    steps = _largest(lambda steps: projected(step * steps) <= budget, first - 1)
+    dim = step * steps
     # Of the input's own width it needs no projection, and may fit though smaller ones do not.
     if input_dim > dim and input_dim % step == 0:
-        before = count(sizes(dim)) if dim else 0
+        before = count(sizes(dim)) if steps >= first else 0
         dim = input_dim if before <= count(sizes(input_dim)) <= budget else dim
-    if hidden <= 0:
-        return sizes(dim), count(sizes(dim))
-    least, most = sizes(dim)[HIDDEN], sizes(dim + step)[HIDDEN]
+    parameters = count(sizes(dim))
+    least, most = (sizes(wide).get(HIDDEN, 0) for wide in (dim, dim + step))
+    if hidden <= 0 or count({DIM: dim, HIDDEN: least + 1}) == parameters:  # none, or in no layer
+        above = (count(sizes(dim + more)) for more in (step, 2 * step))
+        return Sizing(sizes(dim), parameters, next(other for other in above if other > budget))
 
-    def filled(wide: int) -> dict[str, int]:
-        """With the widest hidden layer that fits between those of the two nearest ``dim``."""
-
-        def fits(width: int) -> bool:
-            return count({DIM: wide, HIDDEN: width}) <= budget
-
-        return {DIM: wide, HIDDEN: _largest(fits, least, most + 1)}
-
-    chosen = [filled(dim)]
-    if count({DIM: dim + step, HIDDEN: least}) <= budget:
-        chosen.append(filled(dim + step))
-    fullest = max(chosen, key=count)
-    return fullest, count(fullest)
+    chosen = []
+    for wide in (dim, dim + step):
+        # Each unit of a hidden layer has as many numbers as every other.
+        narrow, wider = (count({DIM: wide, HIDDEN: least + more}) for more in (0, 1))
+        units, each = (budget - narrow) // (wider - narrow), wider - narrow
+        if units >= 0:
+            total = narrow + units * each
+            found = Sizing({DIM: wide, HIDDEN: least + units}, total, total + each)
+            chosen.append((narrow + min(units, most - least) * each, found))
+    return max(chosen, key=lambda pair: pair[0])[1]
 
 
-def _largest(fits: Callable[[int], bool], low: int, high: int) -> int:
-    """The largest number below ``high`` that fits, where ``low`` is known to."""
+def _first_that_builds(make: Callable[[int], Any]) -> int:
+    """The first of 1, 2, 3, ... that an encoder can be made with.
+
+    Raises:
+        ValueError: it cannot with any up to ``TRIES``; what it said to the first.
+    """
+    refused: list[ValueError] = []
+    for number in range(1, TRIES + 1):
+        try:
+            make(number)
+        except ValueError as error:
+            refused.append(error)
+        else:
+            return number
+    raise refused[0]
+
+
+def _largest(fits: Callable[[int], bool], low: int) -> int:
+    """The largest number that fits, where ``low`` is known to, and so do all that are less."""
+    reach = 1
+    while fits(low + reach):
+        low, reach = low + reach, 2 * reach
+    high = low + reach
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(middle) else (low, middle)

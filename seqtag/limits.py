@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from seqtag.model import Model
+from seqtag.nn.decoders.decoder import Decoder
+from seqtag.nn.encoders.encoder import Encoder
 from seqtag.nn.heads import Seq2SeqHead
 from seqtag.split import Split
 
@@ -18,7 +20,7 @@ def check_split(model: Model, config: Mapping[str, Any], split: Split) -> None:
 
     Args:
         model: that is to read it.
-        config: of the model, to name the key that limits it.
+        config: of the model.
         split: with its encoded rows.
 
     Raises:
@@ -35,11 +37,10 @@ def check_split(model: Model, config: Mapping[str, Any], split: Split) -> None:
         made = split.target_lengths() + 1
         if (made > head.decoder.longest).any():
             first, others = _first_above(made, head.decoder.longest)
-            keys = _keys(config["decoder"], "decoder", head.decoder.longest)
             raise ValueError(
                 f"{split.place(first)}: a target of {made[first]} symbols with its end is longer "
-                f"than the {head.decoder.longest} that the decoder can make ({keys}); train with "
-                f"more, or shorten the target{others}"
+                f"than the {head.decoder.longest} that the decoder can make "
+                f"({_key(head.decoder, 'decoder')}); train with more, or shorten the target{others}"
             )
 
 
@@ -48,10 +49,9 @@ def too_long(model: Model, config: Mapping[str, Any], elements: int) -> str | No
     longest = model.encoder.longest
     if longest is None or elements <= longest:
         return None
-    keys = _keys(config["encoder"], "encoder", longest)
     return (
         f"a sequence of {elements} elements is longer than the {longest} that the encoder can read "
-        f"({keys}); train with more, or shorten the sequence"
+        f"({_key(model.encoder, 'encoder')}); train with more, or shorten the sequence"
     )
 
 
@@ -62,16 +62,10 @@ def _first_above(lengths: NDArray[np.int64], limit: int) -> tuple[int, str]:
     return int(rows[0]), others
 
 
-def _keys(node: Mapping[str, Any], name: str, longest: int) -> str:
-    """The keys of a node that have a limit's value and may be what sets it."""
-    found = [f"{key}={longest}" for key, value in _numbers(node, name) if value == longest]
-    return " or ".join(found) or name
-
-
-def _numbers(node: Mapping[str, Any], name: str) -> Iterator[tuple[str, int]]:
-    """Whole numbers of a node by dotted name, but for widths and counts of parts."""
-    for key, value in node.items():
-        if isinstance(value, Mapping):
-            yield from _numbers(value, f"{name}.{key}")
-        elif type(value) is int and not key.endswith("dim") and not key.startswith("num_"):
-            yield f"{name}.{key}", value
+def _key(part: Encoder | Decoder, name: str) -> str:
+    """The full key of what sets the limit of a part: the part itself, or a part of it."""
+    for module in part.modules():
+        key = getattr(module, "longest_key", None)
+        if key is not None and module.longest == part.longest:
+            return f"{name}.{key}={part.longest}"
+    return name

@@ -54,6 +54,9 @@ class Predictor:
     Args:
         checkpoint: the model; its config says how inputs are split and batched.
         device: where to compute.
+
+    Attributes:
+        model: on that device, as it predicts.
     """
 
     def __init__(self, checkpoint: Checkpoint, *, device: str) -> None:
@@ -61,7 +64,7 @@ class Predictor:
         self.task = Task.from_config(checkpoint.config)
         self._tokenizer = build_input_tokenizer(checkpoint.config["data"])
         self._device = choose_device(device)
-        self._model = checkpoint.model().to(self._device)
+        self.model = checkpoint.model().to(self._device)
         self._batching = Batching.from_config(checkpoint.config)
         self.cut = 0
         """Sequences that the search has ended at its limit so far."""
@@ -114,7 +117,7 @@ class Predictor:
                     f"batching.max_tokens={self._batching.max_tokens}; raise that, or shorten the "
                     "sequence"
                 )
-            if reason := too_long(self._model, self.checkpoint.config, cells):
+            if reason := too_long(self.model, self.checkpoint.config, cells):
                 raise ValueError(f"{place(rows[number])}: {reason}")
         if not filled:
             return outputs
@@ -149,7 +152,7 @@ class Predictor:
             fields=list(inputs.fields),
             collate_target=None,
         )
-        prediction = self._model.predict(batch.to(self._device))
+        prediction = self.model.predict(batch.to(self._device))
         if prediction.complete is not None:
             self.cut += int((~prediction.complete).sum())
         shares = prediction.probabilities

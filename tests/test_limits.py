@@ -69,37 +69,48 @@ def test_prediction_names_the_row(full, save_run) -> None:
         list(predictor.predict([["a"], ["a", "b", "a"]]))
 
 
-def test_the_keys_that_may_set_a_limit_are_named(small_config) -> None:
-    config = small_config("tagging")
+def built(config):
+    """A model, its config, and the training rows."""
     data = DataModule(config)
     data.read_all(test=False)
     model = Model.from_config(config, data.inputs.fields, data.target)
+    return model, config, data.splits["train"]
+
+
+LEARNED = (
+    "encoder=attention",
+    "encoder/position=learned",
+    "encoder.num_heads=2",
+    "encoder.feedforward_dim=2",
+    "encoder.radius=2",
+)
+
+
+def test_no_limit_refuses_nothing(small_config) -> None:
+    model, config, _ = built(small_config("tagging"))
     assert too_long(model, config, 10**6) is None
-    model.encoder.longest = 2
-    assert too_long(model, config, 2) is None
-    given = {
-        "encoder": {"dim": 2, "num_heads": 2, "tied": True, "position": {"max_positions": 2}},
-    }
-    assert "(encoder.position.max_positions=2)" in str(too_long(model, given, 3))
-    given["encoder"]["limit"] = 2
-    assert "max_positions=2 or encoder.limit=2)" in str(too_long(model, given, 3))
-    assert "(encoder)" in str(too_long(model, {"encoder": {}}, 3))
+
+
+def test_the_key_that_sets_the_limit_is_named_and_no_other_of_its_value(full, small_config) -> None:
+    learned = small_config("tagging", *LEARNED, "encoder.position.max_positions=2")
+    for given, key in ((full(), "limit"), (learned, "position.max_positions")):
+        model, config, _ = built(given)
+        assert too_long(model, config, 2) is None
+        assert f" (encoder.{key}=2); train" in str(too_long(model, config, 3))
+
+
+def test_a_limit_of_unknown_origin_is_that_of_the_encoder(small_config) -> None:
+    model, config, _ = built(small_config("tagging", *LEARNED))
+    model.encoder.longest = 2  # as the radius, and less than the position's own
+    assert " (encoder); train" in str(too_long(model, config, 3))
 
 
 def test_targets_are_no_longer_than_a_decoder_makes_with_their_end(small_config) -> None:
-    config = small_config("seq2seq")
-    data = DataModule(config)
-    data.read_all(test=True)
-    model = Model.from_config(config, data.inputs.fields, data.target)
-    train = data.splits["train"]
-    config["decoder"]["position"]["max_positions"] = 4
-    model.head.decoder.longest = 4
-    check_split(model, config, train)
-    model.head.decoder.longest = 3
-    config["decoder"]["position"]["max_positions"] = 3
+    learned = ("seq2seq", "encoder/position@decoder.position=learned")
+    check_split(*built(small_config(*learned, "decoder.position.max_positions=4")))
     with pytest.raises(
         ValueError,
         match=r"train\.tsv:5: a target of 4 symbols with its end is longer than the 3 that the "
         r"decoder can make \(decoder\.position\.max_positions=3\)",
     ):
-        check_split(model, config, train)
+        check_split(*built(small_config(*learned, "decoder.position.max_positions=3")))

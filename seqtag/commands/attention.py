@@ -17,7 +17,6 @@ from seqtag.checkpoint import Checkpoint, load_checkpoint
 from seqtag.commands.sources import choose_reader, open_input
 from seqtag.data.collation import collate
 from seqtag.data.inputs import length
-from seqtag.device import choose_device
 from seqtag.model import Model
 from seqtag.predictor import Predictor
 from seqtag.report.attention_maps import (
@@ -41,8 +40,7 @@ def attention(config: dict[str, Any], overrides: list[str]) -> None:
     checkpoint = load_checkpoint(config["run"])
     checkpoint.config = config
     predictor = Predictor(checkpoint, device=config["device"])
-    model = checkpoint.model().to(choose_device(config["device"]))
-    if not attends(model):
+    if not attends(predictor.model):
         raise ValueError(
             f"{checkpoint.path} holds no attention to show: its encoder is "
             f"{kind_of(config['encoder'])}; train one with encoder=attention"
@@ -51,7 +49,7 @@ def attention(config: dict[str, Any], overrides: list[str]) -> None:
         config, overrides, task=predictor.task, vectors=checkpoint.inputs.reads_vectors
     )
     asked = _asked_folder(config["output"])
-    folder = None
+    folder, number = None, 0
     gallery = _Gallery(formats, config["longest"])
     with open_input(config["input"]) as (stream, name):
         rows = reader.read(stream, name)
@@ -63,15 +61,15 @@ def attention(config: dict[str, Any], overrides: list[str]) -> None:
                 folder = asked or create_directory(checkpoint.path.parent / "attention")
                 folder.mkdir(parents=True, exist_ok=True)
                 log.info("writing to %s", folder)
-            maps = _maps(checkpoint, model, row) if length(row) else []
+            maps = _maps(checkpoint, predictor.model, row) if length(row) else []
             gallery.add(folder, number, row, answer.value, maps)
-        left = sum(1 for _ in rows)
     if folder is None:
         raise ValueError(f"{name} holds no sequence")
     for line in gallery.remarks():
         log.info(line)
-    if left:
-        log.info("%s more sequences were left out: limit=%s", f"{left:,}", config["limit"])
+    if number == config["limit"]:
+        # Not counted, and not even looked for: a pipe may be endless, or wait.
+        log.info("stopped at limit=%s: further sequences, if any, were left out", number)
     print(folder)
 
 

@@ -37,7 +37,8 @@ class Attention(nn.Module):
         bias: whether the four projections add a bias.
 
     Raises:
-        ValueError: ``num_heads`` is no multiple of ``num_kv_heads``.
+        ValueError: ``num_heads`` is no multiple of ``num_kv_heads``, or ``position`` adds to the
+            values, whose width is not ``head_dim``.
     """
 
     def __init__(
@@ -60,6 +61,11 @@ class Attention(nn.Module):
         if num_kv_heads < 1 or num_heads % num_kv_heads:
             raise ValueError(
                 f"num_heads ({num_heads}) must be a multiple of num_kv_heads ({num_kv_heads})"
+            )
+        if position.offsets_values and value_head_dim != head_dim:
+            raise ValueError(
+                f"value_head_dim ({value_head_dim}) must equal head_dim ({head_dim}) with a "
+                "position that adds to the values, such as encoder/position=relative"
             )
         self.num_heads = num_heads
         self.num_kv_heads = num_kv_heads

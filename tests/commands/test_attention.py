@@ -228,8 +228,51 @@ def test_what_is_left_out_and_what_is_too_long_is_said(trained: Path, typed: Typ
         trained, "limit=1", "longest=2", "format=svg", stdin="the dog runs\na\n\nthe\n"
     )
     assert status == 0
-    assert "3 more sequences were left out: limit=1" in err
+    assert "stopped at limit=1: further sequences, if any, were left out" in err
     assert "sequences with more than longest=2 tokens: 1" in err
+
+
+def test_a_pipe_that_never_ends_is_read_up_to_the_limit(
+    trained: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = 0
+
+    class Endless:
+        """Stands for stdin; a command that goes on reading is stopped by the error."""
+
+        @property
+        def buffer(self) -> "Endless":
+            return self
+
+        def readline(self, _: int = -1) -> bytes:
+            nonlocal lines
+            lines += 1
+            assert lines <= 100, "still reading"
+            return b"the dog\n"
+
+    monkeypatch.setattr("sys.stdin", Endless())
+    assert run_command("attention", [str(trained), "limit=2", "format=[]"]) == 0
+    out, err = capfd.readouterr()
+    folder = Path(out.splitlines()[-1])
+    assert sorted(path.name for path in folder.iterdir()) == ["0001.json", "0002.json"]
+    assert "stopped at limit=2" in err
+    assert lines <= 3, "a pipe that waits would be waited for"
+
+
+def test_the_model_is_built_once(
+    trained: Path, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = []
+    from_config = Model.from_config
+
+    def counted(*given: Any) -> Model:
+        built.append(from_config(*given))
+        return built[-1]
+
+    monkeypatch.setattr(Model, "from_config", counted)
+    assert typed(trained, "format=[]", stdin="the\n")[0] == 0
+    assert len(built) == 1
+    assert seqtag.load(trained, device="cpu").model is built[1]
 
 
 def test_characters_that_no_font_has_are_named(trained: Path, typed: Typed) -> None:

@@ -40,6 +40,13 @@ def additive(scorer: AdditiveScorer, q: list[float], k: list[float], head: int) 
 FORMULAS = {"dot": dot, "scaled_dot": scaled_dot, "cosine": cosine, "additive": additive}
 
 
+def test_every_scorer_has_a_formula_here() -> None:
+    """Of a new scorer: write what it does in plain numbers above, and name that in ``FORMULAS``."""
+    missing, gone = set(SCORERS) - set(FORMULAS), set(FORMULAS) - set(SCORERS)
+    assert not missing, f"write a formula of {missing} in {__file__}, and add it to FORMULAS"
+    assert not gone, f"FORMULAS in {__file__} has {gone}, of which there is no yaml"
+
+
 def tensors(queries: int = 3, keys: int = 5, batch: int = 2) -> tuple[Tensor, Tensor]:
     torch.manual_seed(1)
     return torch.randn(batch, 4, queries, 4).double(), torch.randn(batch, 4, keys, 4).double()

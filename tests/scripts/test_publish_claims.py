@@ -1,19 +1,14 @@
 import importlib.util
+import json
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
-PAGE = """# The claims, measured
-
-| claim | held | |
-|---|---|---|
-| [`order`](#order) | held | bag 0.50, rotary 0.99 |
-| [`data`](#data) | did not hold | CNN first at 100 to 5000 |
-
-seqtag: 1, machine: two cores.
-Intervals are of 95 per cent.
-
-## order
-"""
+VERDICTS = [
+    {"name": "order", "held": "held", "line": "bag 0.50, rotary 0.99", "measured": "Seeds 1."},
+    {"name": "data", "held": "did not hold", "line": "CNN first", "measured": "Seeds 1."},
+]
 
 
 def module():
@@ -25,27 +20,48 @@ def module():
     return made
 
 
-def test_verdicts_and_pictures_stand_between_the_marks(capsys) -> None:
+def test_verdicts_and_pictures_stand_between_the_marks() -> None:
     publish = module()
-    readme = f"before\n{publish.BEGIN}old\n{publish.END}\nafter\n"
-    made = publish.with_claims(readme, PAGE)
+    readme = f"before\n{publish.BEGIN}what was there\n{publish.END}\nafter\n"
+    made = publish.with_claims(readme, VERDICTS)
     assert made.startswith("before\n")
     assert made.endswith(f"{publish.END}\nafter\n")
-    assert "old" not in made
-    assert (
-        "| [`data`](data/claims/page.md#data) | did not hold | CNN first at 100 to 5000 |" in made
-    )
+    assert "what was there" not in made
+    assert "| [`data`](#data) | did not hold | CNN first |" in made
     assert "![order](data/claims/order/plot.png)" in made
-    assert "machine: two cores." in made
-    assert publish.with_claims(made, PAGE) == made
-    assert publish.main(["/nowhere"]) == 1
-    assert "page.md is not there" in capsys.readouterr().err
+    assert publish.with_claims(made, VERDICTS) == made
 
 
-def test_the_readme_shows_the_page_that_is_published() -> None:
-    page = (ROOT / "data/claims/page.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("missing", ["order/plot.png", "page.md", "verdicts.json", "marks"])
+def test_nothing_is_touched_unless_all_is_there(missing: str, tmp_path: Path) -> None:
+    publish = module()
+    source, published = tmp_path / "runs", tmp_path / "claims"
+    for name in ("order", "data"):
+        (source / name).mkdir(parents=True)
+        for file in publish.FILES:
+            (source / name / file).write_text(name)
+    (source / "page.md").write_text("page")
+    (source / "verdicts.json").write_text(json.dumps(VERDICTS))
+    readme = tmp_path / "README.md"
+    readme.write_text(f"{publish.BEGIN}{publish.END}")
+    publish.publish(source, published, readme)
+    assert (published / "data" / "plot.svg").read_text() == "data"
+    before = readme.read_text()
+    if missing == "marks":
+        readme.write_text("no marks")
+        before = "no marks"
+    else:
+        (source / missing).unlink()
+    with pytest.raises((OSError, ValueError)):
+        publish.publish(source, published, readme)
+    assert readme.read_text() == before
+    assert (published / "order" / "plot.png").read_text() == "order"
+
+
+def test_the_readme_shows_what_is_published() -> None:
+    verdicts = json.loads((ROOT / "data/claims/verdicts.json").read_text(encoding="utf-8"))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert module().with_claims(readme, page) == readme
-    for found in module().VERDICT.finditer(page):
+    assert module().with_claims(readme, verdicts) == readme
+    for verdict in verdicts:
         for file in module().FILES:
-            assert (ROOT / "data/claims" / found["name"] / file).is_file()
+            assert (ROOT / "data/claims" / verdict["name"] / file).is_file()

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from seqtag.batch import Layout
 from seqtag.nn.decoders.decoder import Decoder, State
+from seqtag.nn.forget_gates import open_forget_gates
 from seqtag.nn.linear import unit_linear
 
 
@@ -105,12 +106,7 @@ class SymbolLSTM(nn.Module):
             dropout=dropout if num_layers > 1 else 0.0,  # torch drops between layers only
         )
         self.dropout = nn.Dropout(dropout)
-        with torch.no_grad():
-            for name, parameter in self.lstm.named_parameters():
-                # Two biases of the gates (input, forget, cell, output) are added: together the
-                # forget gate's start at 1, to remember by default (Jozefowicz et al. 2015).
-                if name.startswith("bias"):
-                    parameter[dim : 2 * dim] = 0.5
+        open_forget_gates(self.lstm)
 
     def start(self, memory: Tensor, layout: Layout) -> LSTMState:
         """The states before the first symbol.

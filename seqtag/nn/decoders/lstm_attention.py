@@ -42,10 +42,15 @@ class LSTMAttentionDecoder(Decoder):
 
     The LSTM begins as that of ``LSTMDecoder``. At each step its output is the query; what
     attention gathers from the input and that output go through ``tanh(W [context; output])``
-    (equation 5), from which the next symbol is scored (equation 6). The additive scorer is that
-    of Bahdanau et al. 2015 (appendix A.1.2), ``dot`` that of Luong et al. (equation 8). What
-    attention found is not fed into the next step, as Bahdanau et al. do (and Luong et al. in
-    section 3.3): only so are all steps of training computed at once.
+    (equation 5), from which the next symbol is scored (equation 6). What attention found is not
+    fed into the next step, as Bahdanau et al. 2015 do (and Luong et al. in section 3.3): only so
+    are all steps of training computed at once.
+
+    Queries and keys are projected before they are scored, as in every ``Attention``. So the scorer
+    ``dot`` is not the "dot" of Luong et al. but their "general" score ``h W s``, with
+    ``W = W_query^T W_key`` and biases (in each head, where there are several). ``additive`` is
+    the form of Bahdanau et al. (appendix A.1.2), of projected queries and keys: its maps come
+    behind the projections, and two linear maps in a row are one.
 
     Args:
         memory_dim: width of the encoded input.

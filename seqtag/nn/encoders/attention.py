@@ -8,8 +8,9 @@ from torch import Tensor, nn
 
 from seqtag.batch import Layout
 from seqtag.nn.blueprint import Blueprint
-from seqtag.nn.encoders.encoder import Encoder, projection
+from seqtag.nn.encoders.encoder import Encoder, check_sizes, projection
 from seqtag.nn.padding import zero_padding
+from seqtag.nn.positions.distance import distances
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import Scorer
 
@@ -20,7 +21,7 @@ class AttentionEncoder(Encoder):
     Args:
         input_dim: width of the elements that come in.
         dim: width of the elements inside and out.
-        num_layers: number of layers, each self-attention and fully-connected.
+        num_layers: number of layers, each self-attention and fully-connected; 0 for none.
         num_heads: number of attention heads.
         num_kv_heads: number of key and value heads, a divisor of ``num_heads``.
         head_dim: width of queries, keys and values in each head; None for ``dim / num_heads``.
@@ -42,7 +43,8 @@ class AttentionEncoder(Encoder):
 
     Raises:
         ValueError: ``head_dim`` is None and ``num_heads`` does not divide ``dim``, or
-            ``num_kv_heads`` does not divide ``num_heads``; ``radius`` is negative.
+            ``num_kv_heads`` does not divide ``num_heads``; ``num_layers`` or ``radius`` is
+            negative.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class AttentionEncoder(Encoder):
         activation: Callable[[], nn.Module],
     ) -> None:
         super().__init__()
+        check_sizes(0, {"num_layers": num_layers})
         if radius is not None and radius < 0:
             raise ValueError(f"encoder.radius is {radius}; it must be 0 or more, or null for all")
         blueprint = Blueprint(
@@ -133,8 +136,8 @@ class AttentionLayer(nn.Module):
         Args:
             x: ``[batch, source, dim]``, finite at padding.
             valid: bool ``[batch, source]``, or None where all elements are real.
-            near: bool ``[batch, 1, source, source]``, which element may attend to which; None for
-                each to all.
+            near: bool ``[batch, 1, source, source]``, where ``batch`` may be 1, which element may
+                attend to which; None for each to all.
             positions: ``[batch, source]``.
 
         Returns:
@@ -162,7 +165,6 @@ def neighbours(positions: Tensor, radius: int) -> Tensor:
         radius: the largest distance.
 
     Returns:
-        bool ``[batch, 1, source, source]``.
+        bool ``[batch, 1, source, source]``, where ``batch`` is 1 as in ``distances``.
     """
-    distance = positions.unsqueeze(1) - positions.unsqueeze(2)  # [batch, query, key]
-    return (distance.abs() <= radius).unsqueeze(1)
+    return distances(positions, positions).abs().le(radius).unsqueeze(1)

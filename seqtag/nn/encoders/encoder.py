@@ -19,8 +19,9 @@ class Encoder(nn.Module, ABC):
     Attributes:
         output_dim: width of the elements that come out.
         longest: elements of the longest sequence that it can read; None where there is no limit.
-            Longer ones are refused before training and row by row in prediction (``seqtag.limits``
-            finds the key to name).
+            Longer ones are refused before training and row by row in prediction. Who sets it, an
+            encoder or a part of one, has its key beside it as ``longest_key``, counted from the
+            encoder's node: ``limit``, ``position.max_positions`` (see ``seqtag.limits``).
     """
 
     output_dim: int

@@ -34,7 +34,7 @@ class FullWindowEncoder(Encoder):
         super().__init__()
         check_sizes(1, {"dim": dim, "num_layers": num_layers, "limit": limit})
         self.output_dim = dim
-        self.longest = limit
+        self.longest, self.longest_key = limit, "limit"
         self.project = projection(input_dim, dim)
         self.layers = nn.ModuleList(
             FullWindowLayer(dim=dim, limit=limit, dropout=dropout)

@@ -7,6 +7,7 @@ import math
 from torch import Tensor, nn
 
 from seqtag.nn.positions.position import Position
+from seqtag.nn.positions.reach import reach
 
 
 class Learned(Position):
@@ -32,7 +33,7 @@ class Learned(Position):
         super().__init__(dim=dim, num_heads=num_heads, head_dim=head_dim, num_layers=num_layers)
         if max_positions < 1:
             raise ValueError(f"position.max_positions is {max_positions}; it must be at least 1")
-        self.longest = max_positions
+        self.longest, self.longest_key = max_positions, "position.max_positions"
         self.scale = math.sqrt(dim)
         self.table = nn.Embedding(max_positions, dim)
         nn.init.normal_(self.table.weight, std=dim**-0.5)
@@ -48,11 +49,7 @@ class Learned(Position):
         return x + vectors * self.scale
 
     def _check(self, positions: Tensor) -> None:
-        # To look at numbers on a GPU is to wait for it. In a whole sequence, their count tells; a
-        # search that goes step by step looks at what it found at each step anyway.
-        longest = positions.shape[1]
-        if positions.numel() and (longest == 1 or not positions.is_cuda):
-            longest = max(longest, int(positions.max()) + 1)
+        longest = reach(positions)
         if longest > self.table.num_embeddings:
             raise ValueError(
                 f"encoder/position=learned has max_positions={self.table.num_embeddings} vectors, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torch import Tensor, nn
+from torch.nn import functional
 
 from seqtag.nn.linear import unit_linear
 from seqtag.nn.positions.position import Position
@@ -10,7 +11,10 @@ from seqtag.nn.positions.sinusoidal import encoding
 
 
 class LearnedFunction(Position):
-    """Adds ``W_2 gelu(W_1 s(position) + b_1) + b_2``, where ``s`` are sines and cosines.
+    """Adds ``W_2 norm(gelu(W_1 s(position) + b_1)) + b_2``, where ``s`` are sines and cosines.
+
+    ``norm`` is layer normalisation (Ba et al. 2016) without weights: with it, places start out
+    about as far apart as those of ``Sinusoidal``.
 
     What is learnt is a function, not a table, so it has a value at every position (Liu et al. 2020,
     FLOATER, learn a function for the same reason; theirs is the solution of a differential
@@ -23,10 +27,11 @@ class LearnedFunction(Position):
         head_dim: not used.
         num_layers: not used.
         num_waves: number of sines and of cosines that the network is shown.
-        hidden_dim: width of the hidden layer.
+        hidden_dim: width of the hidden layer; at least 2, since a normalised number alone is
+            always 0.
 
     Raises:
-        ValueError: a size is less than 1.
+        ValueError: a size is too small.
     """
 
     def __init__(
@@ -40,9 +45,9 @@ class LearnedFunction(Position):
         hidden_dim: int,
     ) -> None:
         super().__init__(dim=dim, num_heads=num_heads, head_dim=head_dim, num_layers=num_layers)
-        for name, size in {"num_waves": num_waves, "hidden_dim": hidden_dim}.items():
-            if size < 1:
-                raise ValueError(f"position.{name} is {size}; it must be at least 1")
+        for name, size, least in (("num_waves", num_waves, 1), ("hidden_dim", hidden_dim, 2)):
+            if size < least:
+                raise ValueError(f"position.{name} is {size}; it must be at least {least}")
         self.width = 2 * num_waves
         self.hidden = nn.Linear(self.width, hidden_dim)
         self.output = unit_linear(hidden_dim, dim)
@@ -50,5 +55,6 @@ class LearnedFunction(Position):
     def embed(self, x: Tensor, positions: Tensor) -> Tensor:
         """Elements plus the network's answer to their positions; see ``Position.embed``."""
         waves = encoding(positions, self.width).to(self.hidden.weight.dtype)
-        vectors: Tensor = self.output(nn.functional.gelu(self.hidden(waves)))
+        hidden = functional.gelu(self.hidden(waves))
+        vectors: Tensor = self.output(functional.layer_norm(hidden, hidden.shape[-1:]))
         return x + vectors.to(x.dtype)

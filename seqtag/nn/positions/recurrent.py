@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from seqtag.nn.linear import unit_linear
 from seqtag.nn.positions.position import Position
+from seqtag.nn.positions.reach import reach
 
 
 class Recurrent(Position):
@@ -14,9 +16,10 @@ class Recurrent(Position):
 
     It starts from a learnt state and is fed the same learnt vector at each step: all that changes
     is how long it has been running. Its update gates start so that units settle within one step to
-    ``slowest`` steps (Tallec and Ollivier 2018, section 2). Once all have settled, it makes the
-    same vector again and again: it takes any length, but far out it no longer tells neighbours
-    apart unless training has taught it to go round.
+    ``slowest`` steps (Tallec and Ollivier 2018, section 2). Its states go through a layer
+    normalisation (Ba et al. 2016) without weights and then a linear map. Once all units have
+    settled, it makes the same vector again and again: it takes any length, but far out it no longer
+    tells neighbours apart unless training has taught it to go round.
 
     A vector costs all steps before it, so steps taken one at a time cost their number squared.
 
@@ -25,7 +28,8 @@ class Recurrent(Position):
         num_heads: not used.
         head_dim: not used.
         num_layers: not used.
-        hidden_dim: width of the state and of the vector that is fed.
+        hidden_dim: width of the state and of the vector that is fed; at least 2, since a
+            normalised number alone is always 0.
         slowest: how many steps the slowest units take to settle, at first; at least 2.
 
     Raises:
@@ -43,7 +47,7 @@ class Recurrent(Position):
         slowest: int,
     ) -> None:
         super().__init__(dim=dim, num_heads=num_heads, head_dim=head_dim, num_layers=num_layers)
-        for name, size, least in (("hidden_dim", hidden_dim, 1), ("slowest", slowest, 2)):
+        for name, size, least in (("hidden_dim", hidden_dim, 2), ("slowest", slowest, 2)):
             if size < least:
                 raise ValueError(f"position.{name} is {size}; it must be at least {least}")
         self.start = nn.Parameter(torch.empty(hidden_dim).uniform_(-1, 1))
@@ -61,8 +65,11 @@ class Recurrent(Position):
         """Elements plus the vectors of their positions; see ``Position.embed``."""
         if not positions.numel():
             return x
-        steps = int(positions.max()) + 1  # on a GPU this waits: steps are counted by the host
-        vectors: Tensor = self.output(self._states(steps).to(self.output.weight.dtype))
+        states = self._states(reach(positions))
+        # Few units of a GRU go far from where they settle: unscaled, places would start out small
+        # beside the elements.
+        states = functional.layer_norm(states, states.shape[-1:])
+        vectors: Tensor = self.output(states.to(self.output.weight.dtype))
         return x + vectors[positions].to(x.dtype)
 
     def _states(self, steps: int) -> Tensor:

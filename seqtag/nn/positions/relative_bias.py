@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import torch
@@ -18,6 +19,8 @@ class RelativeBias(Position):
     for what comes before (and the place itself), the other for what comes behind. Of each half the
     first half hold one distance each, the rest ranges that grow geometrically up to
     ``max_distance``, and the last bucket all beyond. Layers share the numbers, as in the paper.
+    No bucket stays empty but one, as in the published code: nothing lies behind at distance 0.
+    Where nothing looks ahead, as in a decoder, the half for what comes behind is never used.
 
     Args:
         dim: not used.
@@ -49,14 +52,18 @@ class RelativeBias(Position):
                 f"position.num_buckets is {num_buckets}; it must be a multiple of 4: half for each "
                 "direction, and half of these for ranges"
             )
-        if max_distance < num_buckets // 2:
+        side = num_buckets // 2
+        if not _all_filled(side, max_distance):
+            larger = itertools.count(max(max_distance, side))
+            enough = next(other for other in larger if _all_filled(side, other))
             raise ValueError(
-                f"position.max_distance is {max_distance}; with num_buckets {num_buckets} it must "
-                f"be at least {num_buckets // 2}, or buckets would stay empty"
+                f"position.max_distance is {max_distance}; with num_buckets {num_buckets} that "
+                f"leaves buckets empty; give a larger one, such as {enough}, or fewer buckets"
             )
         self.numbers = nn.Parameter(torch.empty(num_heads, num_buckets))
         nn.init.normal_(self.numbers, std=0.1)
-        self.register_buffer("starts", _starts(num_buckets // 2, max_distance), persistent=False)
+        starts = torch.tensor(_starts(side, max_distance))
+        self.register_buffer("starts", starts, persistent=False)
 
     def buckets(self, distance: Tensor) -> Tensor:
         """The bucket of each distance, in the shape of ``distance``."""
@@ -70,7 +77,7 @@ class RelativeBias(Position):
         return at_distance(self.numbers, self.buckets(distances(query_positions, key_positions)))
 
 
-def _starts(buckets: int, max_distance: int) -> Tensor:
+def _starts(buckets: int, max_distance: int) -> list[int]:
     """The first distance of each bucket but the first, of one direction.
 
     In whole numbers: a logarithm in single precision may fall on either side of a bound.
@@ -78,4 +85,13 @@ def _starts(buckets: int, max_distance: int) -> Tensor:
     single = buckets // 2
     growth = max_distance / single
     ranges = (single * growth ** (i / (buckets - single)) for i in range(buckets - single))
-    return torch.tensor([*range(1, single), *(math.ceil(start - 1e-6) for start in ranges)])
+    return [*range(1, single), *(math.ceil(start - 1e-6) for start in ranges)]
+
+
+def _all_filled(buckets: int, max_distance: int) -> bool:
+    """Whether each bucket of one direction has a distance: no two start at the same one."""
+    if max_distance < buckets:
+        return False
+    return all(
+        start < following for start, following in itertools.pairwise(_starts(buckets, max_distance))
+    )

@@ -172,6 +172,11 @@ def test_a_negative_width_is_refused() -> None:
         build(feedforward_dim=-2)
 
 
+def test_a_negative_number_of_layers_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"encoder\.num_layers is -1; it must be at least 0"):
+        build(num_layers=-1)
+
+
 def test_the_longest_sequence_is_that_of_the_position() -> None:
     class Short(Position):
         longest = 12

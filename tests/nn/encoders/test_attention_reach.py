@@ -5,6 +5,7 @@ import torch
 
 from seqtag.batch import Layout
 from seqtag.nn.attention import record_weights
+from seqtag.nn.encoders.attention import neighbours
 from seqtag.nn.positions.position import Position
 from seqtag.nn.positions.rotary import Rotary
 
@@ -100,3 +101,11 @@ def test_a_row_within_a_radius_is_the_same_alone_and_beside_padding(radius: int)
 def test_a_negative_radius_is_refused() -> None:
     with pytest.raises(ValueError, match=r"encoder\.radius is -1; it must be 0 or more"):
         build(radius=-1)
+
+
+def test_rows_that_share_their_positions_share_what_is_near() -> None:
+    shared = neighbours(Layout.of(torch.tensor([4, 2, 4])).positions, 1)
+    near = [[abs(i - j) <= 1 for j in range(4)] for i in range(4)]
+    assert shared.tolist() == [[near]]
+    apart = neighbours(torch.tensor([[0, 1], [0, 5]]), 1)
+    assert apart.tolist() == [[[[True, True]] * 2], [[[True, False], [False, True]]]]

@@ -169,6 +169,23 @@ def test_half_precision_follows_single(make) -> None:
 
 
 @every_encoder
+def test_mixed_precision_follows_single(make) -> None:
+    encoder, layout = build(make), Layout.of(LENGTHS)
+    x = elements().requires_grad_()
+    expected = encoder(x, layout)[layout.valid].detach()
+    with torch.autocast("cpu", torch.bfloat16):
+        states = encoder(x, layout)
+    assert states.isfinite().all()
+    mixed = states[layout.valid].float()
+    # Of the largest, as numbers near zero are differences of larger ones.
+    torch.testing.assert_close(mixed, expected, rtol=0, atol=0.03 * float(expected.abs().max()))
+    mixed.square().sum().backward()
+    for tensor in (x, *encoder.parameters()):
+        assert tensor.grad is not None
+        assert tensor.grad.isfinite().all()
+
+
+@every_encoder
 @torch.no_grad()
 def test_a_batch_of_empty_rows_gives_no_elements(make) -> None:
     layout = Layout.of(torch.tensor([0, 0]))

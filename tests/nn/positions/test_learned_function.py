@@ -22,7 +22,9 @@ def test_has_a_vector_for_every_place_and_no_parameters_for_any() -> None:
     assert numbers == 16 * 32 + 32 + 32 * 4 + 4
 
 
-@pytest.mark.parametrize("key", ["num_waves", "hidden_dim"])
-def test_sizes_that_cannot_be_are_refused(key: str) -> None:
-    with pytest.raises(ValueError, match=f"position.{key} is 0; it must be at least 1"):
-        make(**{key: 0})
+@pytest.mark.parametrize(("key", "least"), [("num_waves", 1), ("hidden_dim", 2)])
+def test_sizes_that_cannot_be_are_refused(key: str, least: int) -> None:
+    make(**{key: least})
+    message = f"position.{key} is {least - 1}; it must be at least {least}"
+    with pytest.raises(ValueError, match=message):
+        make(**{key: least - 1})

@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from nn.attentions import DIM, HEAD_DIM, HEADS, shipped_position, small
+from nn.attentions import DIM, HEAD_DIM, HEADS, POSITIONS, shipped_position, small
 from seqtag.nn.attention import Attention
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import DotProductScorer
@@ -49,7 +49,13 @@ def learned(position: Position, place: int) -> Vector:
 def learned_function(position: Position, place: int) -> Vector:
     waves = [wave(place, i, position.width) for i in range(position.width)]
     hidden = [h * (1 + math.erf(h / math.sqrt(2))) / 2 for h in affine(position.hidden, waves)]
-    return affine(position.output, hidden)
+    return affine(position.output, normalised(hidden))
+
+
+def normalised(x: Vector) -> Vector:
+    mean = sum(x) / len(x)
+    variance = sum((number - mean) ** 2 for number in x) / len(x)
+    return [(number - mean) / math.sqrt(variance + 1e-5) for number in x]
 
 
 def recurrent(position: Position, place: int) -> Vector:
@@ -68,7 +74,7 @@ def recurrent(position: Position, place: int) -> Vector:
             + keep[i] * state[i]
             for i in range(size)
         ]
-    return affine(position.output, state)
+    return affine(position.output, normalised(state))
 
 
 def affine_of(weight: torch.Tensor, bias: torch.Tensor, x: Vector) -> Vector:
@@ -195,6 +201,13 @@ def test_equals_a_loop(option: str) -> None:
     expected = torch.tensor([looped(attention, option, x[0].tolist())]).double()
     # Angles and slopes are in single precision, and 200 of them add up.
     torch.testing.assert_close(output, expected, atol=5e-5, rtol=1e-5)
+
+
+def test_every_kind_has_a_formula_here() -> None:
+    """Of a new kind: write what it does in plain numbers above, and name that in ``FORMULAS``."""
+    missing, gone = set(POSITIONS) - set(FORMULAS), set(FORMULAS) - set(POSITIONS)
+    assert not missing, f"write a formula of {missing} in {__file__}, and add it to FORMULAS"
+    assert not gone, f"FORMULAS in {__file__} has {gone}, of which there is no yaml"
 
 
 def test_places_reach_what_is_clipped_and_what_is_not() -> None:

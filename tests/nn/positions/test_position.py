@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from nn.attentions import DIM, HEAD_DIM, HEADS, POSITIONS, shipped_position, small
+from nn.attentions import DIM, HEAD_DIM, HEADS, POSITIONS, shipped, shipped_position, small
 from seqtag.nn.attention import record_weights
 from seqtag.nn.positions.position import Position
 from seqtag.nn.scorers import DotProductScorer
@@ -74,6 +74,21 @@ def test_a_kind_that_compares_places_knows_their_distance_only(option: str) -> N
         # Angles are in single precision: a thousand places on they are off by about 1e-4.
         far = attend(option, x, positions + 1_000)
         torch.testing.assert_close(far, here, atol=2e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("option", WRITTEN)
+@torch.no_grad()
+def test_places_start_about_as_far_apart_as_those_of_sines(option: str) -> None:
+    """Of what is added, the part that differs from place to place; learned starts at 1."""
+
+    def spread(option: str) -> float:
+        torch.manual_seed(0)
+        sizes = {"dim": 128, "num_heads": 4, "head_dim": 32, "num_layers": 1}
+        position: Position = shipped("encoder/position", option)(**sizes)
+        vectors = position.embed(torch.zeros(1, 200, 128), torch.arange(200).unsqueeze(0))[0]
+        return float((vectors - vectors.mean(dim=0)).square().mean().sqrt())
+
+    assert 0.5 < spread(option) / spread("sinusoidal") < 2.1
 
 
 @every_position

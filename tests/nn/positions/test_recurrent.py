@@ -30,7 +30,7 @@ def test_slow_units_tell_far_places_apart_for_longer() -> None:
     assert step(64) > 20 * step(2)
 
 
-@pytest.mark.parametrize(("key", "value"), [("hidden_dim", 0), ("slowest", 1)])
+@pytest.mark.parametrize(("key", "value"), [("hidden_dim", 1), ("slowest", 1)])
 def test_sizes_that_cannot_be_are_refused(key: str, value: int) -> None:
-    with pytest.raises(ValueError, match=f"position.{key} is {value}; it must be at least"):
+    with pytest.raises(ValueError, match=f"position.{key} is {value}; it must be at least 2"):
         make(**{key: value})

@@ -3,7 +3,9 @@ import math
 import pytest
 import torch
 
+from seqtag.nn.attention import Attention
 from seqtag.nn.positions.relative import Relative, RelativeLayer
+from seqtag.nn.scorers import DotProductScorer
 
 
 def make(head_dim: int = 1, max_distance: int = 2) -> RelativeLayer:
@@ -53,6 +55,29 @@ def test_each_layer_has_vectors_of_its_own() -> None:
     relative = Relative(dim=8, num_heads=2, head_dim=4, num_layers=2, max_distance=3)
     assert not relative.layer(0).keys.equal(relative.layer(1).keys)
     assert sum(parameter.numel() for parameter in relative.parameters()) == 2 * 2 * 7 * 4
+
+
+def test_values_of_another_width_than_queries_are_refused() -> None:
+    def attention(value_head_dim: int) -> Attention:
+        return Attention(
+            query_dim=8,
+            key_dim=8,
+            value_dim=8,
+            output_dim=8,
+            num_heads=3,
+            num_kv_heads=3,
+            head_dim=4,
+            value_head_dim=value_head_dim,
+            scorer=DotProductScorer(head_dim=4, num_heads=3, scaled=True),
+            position=make(head_dim=4),
+            dropout=0.0,
+            bias=True,
+        )
+
+    x = torch.randn(1, 5, 8)
+    assert attention(4)(x, x, x).shape == (1, 5, 8)
+    with pytest.raises(ValueError, match=r"value_head_dim \(6\) must equal head_dim \(4\)"):
+        attention(6)
 
 
 def test_no_distance_at_all_is_refused() -> None:

@@ -66,6 +66,17 @@ def test_buckets_that_cannot_be_halved_twice_are_refused(num_buckets: int) -> No
         make(num_buckets=num_buckets)
 
 
-def test_ranges_that_would_stay_empty_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"max_distance is 15; with num_buckets 32 .* at least 16"):
-        make(max_distance=15)
+@pytest.mark.parametrize(
+    ("num_buckets", "max_distance", "enough"),
+    [(64, 32, 34), (128, 64, 71), (128, 70, 71), (32, 15, 16), (4, 0, 2), (4, -5, 2)],
+)
+def test_ranges_that_would_stay_empty_are_refused(
+    num_buckets: int, max_distance: int, enough: int
+) -> None:
+    message = rf"max_distance is {max_distance}; with num_buckets {num_buckets} .* such as {enough}"
+    with pytest.raises(ValueError, match=message):
+        make(num_buckets, max_distance)
+    found = make(num_buckets, enough).buckets(torch.arange(-enough, enough + 1))
+    # Nothing lies behind at distance 0.
+    filled = [bucket for bucket in range(num_buckets) if bucket != num_buckets // 2]
+    assert found.unique().tolist() == filled
