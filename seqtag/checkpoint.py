@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 import zipfile
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import Any
 import torch
 
 from seqtag.batch import TargetSpec
+from seqtag.configuration import changes
 from seqtag.data.inputs import Inputs
 from seqtag.model import Model
 
@@ -21,6 +23,11 @@ KEY = "seqtag"
 FORMAT = 3
 BEST, LAST = "best.ckpt", "last.ckpt"
 MODEL_PREFIX = "model."
+
+MODEL_NODES = frozenset({"embedding", "encoder", "head", "decoder"})
+"""Nodes of a config that the weights were trained with."""
+
+log = logging.getLogger(__name__)
 
 DAMAGE = (
     RuntimeError,
@@ -56,6 +63,17 @@ class Checkpoint:
     weights: dict[str, torch.Tensor]
     epoch: int
     step: int
+
+    def use(self, config: dict[str, Any]) -> None:
+        """Go by another config from here on, and warn of a model that was not trained by it.
+
+        Most options of a model have weights, and then do not fit; those without any would
+        otherwise change its answers in silence.
+        """
+        for key, old, new in changes(self.config, config):
+            if key.partition(".")[0] in MODEL_NODES:
+                log.warning("warning: %s=%s, and the model was trained with %s", key, new, old)
+        self.config = config
 
     def model(self) -> Model:
         """The model, built from the config alone and filled; in evaluation mode."""

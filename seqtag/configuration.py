@@ -8,7 +8,7 @@ import inspect
 import os
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +189,11 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
                     f"{name}.{key}: {target.__name__} takes no '{key}'; it takes "
                     f"{', '.join(accepted)}"
                 )
-            elif key in scalars and type(value) in WORDS and not _fits(value, scalars[key]):
+            elif (
+                key in scalars
+                and (type(value) in WORDS or isinstance(value, list | Mapping))
+                and not _fits(value, scalars[key])
+            ):
                 wanted = " or ".join(WORDS[kind] for kind in scalars[key])
                 faults.append(f"{name}.{key} is {value!r}; it must be {wanted}")
             elif key in parts and isinstance(value, str):
@@ -235,6 +239,8 @@ def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
     """Whether a value is of one of the types; a whole number is also a number, but no bool is."""
     if isinstance(value, bool):
         return bool in kinds
+    if isinstance(value, float) and value != value:
+        return False
     return isinstance(value, kinds) or (float in kinds and isinstance(value, int))
 
 
@@ -273,6 +279,9 @@ def _call(made: functools.partial[Any], name: str, *arguments: Any, **named: Any
         raise ValueError(f"{name}: {made.func.__name__}: {error}") from None
     try:
         return made(*arguments, **named)
+    except ValueError as error:
+        # Of a class of torch's own the message names no key.
+        raise ValueError(str(error) if name in str(error) else f"{name}: {error}") from error
     except ModuleNotFoundError as error:
         reason = str(error).splitlines()[0]
         raise ValueError(f"{name} needs a package that is not installed: {reason}") from error
@@ -306,3 +315,22 @@ def _locate(target: str, kinds: tuple[type, ...], prefixes: tuple[str, ...]) -> 
         wanted = " or ".join(kind.__name__ for kind in kinds)
         raise ValueError(f"'{target}' is not a {wanted}, which is wanted here")
     return found
+
+
+def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield every key in which two configs differ, dotted, with both values (None for none)."""
+    old, new = _flat(before), _flat(now)
+    for key in sorted(old.keys() | new.keys()):
+        if old.get(key) != new.get(key):
+            yield key, old.get(key), new.get(key)
+
+
+def _flat(node: Any, name: str = "") -> dict[str, Any]:
+    """Leaves of nested mappings by dotted name."""
+    if not isinstance(node, Mapping):
+        return {name: node}
+    return {
+        leaf: value
+        for key, child in node.items()
+        for leaf, value in _flat(child, f"{name}.{key}" if name else str(key)).items()
+    }

@@ -1,26 +1,58 @@
-"""Sequences that a model is not made for, refused before it meets them."""
+"""What a model or a machine is not made for, refused before it is tried."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sized
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from seqtag.batch import TargetSpec
 from seqtag.model import Model
 from seqtag.nn.decoders.decoder import Decoder
 from seqtag.nn.encoders.encoder import Encoder
 from seqtag.nn.heads import Seq2SeqHead
 from seqtag.split import Split
 
+BYTES = 16
+"""Of a trained number: itself, its gradient, and the two averages of AdamW, in single precision."""
 
-def check_split(model: Model, config: Mapping[str, Any], split: Split) -> None:
+
+def check_memory(
+    config: Mapping[str, Any],
+    vocabularies: Mapping[str, Sized],
+    target: TargetSpec,
+    device: torch.device,
+) -> None:
+    """Refuse a model whose training does not fit into the memory that there is.
+
+    Raises:
+        ValueError: saying how many trained numbers each part has.
+    """
+    with torch.device("meta"):  # shapes without numbers: nothing is stored
+        sizes = Model.from_config(config, vocabularies, target).parameters_by_part()
+    memory = (
+        torch.cuda.mem_get_info(device)[1]
+        if device.type == "cuda"
+        else os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    )
+    needed = BYTES * sum(sizes.values())
+    if needed > memory:
+        parts = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
+        raise ValueError(
+            f"training this model takes {needed / 1e9:,.0f} GB and more, of {memory / 1e9:,.0f} GB "
+            f"({device}); its trained numbers: {parts}"
+        )
+
+
+def check_split(model: Model, split: Split) -> None:
     """Refuse a split with a sequence that the encoder cannot read, or the decoder cannot make.
 
     Args:
         model: that is to read it.
-        config: of the model.
         split: with its encoded rows.
 
     Raises:
@@ -29,9 +61,7 @@ def check_split(model: Model, config: Mapping[str, Any], split: Split) -> None:
     lengths = split.encoded.lengths()
     if model.encoder.longest is not None and (lengths > model.encoder.longest).any():
         first, others = _first_above(lengths, model.encoder.longest)
-        raise ValueError(
-            f"{split.place(first)}: {too_long(model, config, int(lengths[first]))}{others}"
-        )
+        raise ValueError(f"{split.place(first)}: {too_long(model, int(lengths[first]))}{others}")
     head = model.head
     if isinstance(head, Seq2SeqHead) and head.decoder.longest is not None:
         made = split.target_lengths() + 1
@@ -44,7 +74,7 @@ def check_split(model: Model, config: Mapping[str, Any], split: Split) -> None:
             )
 
 
-def too_long(model: Model, config: Mapping[str, Any], elements: int) -> str | None:
+def too_long(model: Model, elements: int) -> str | None:
     """Why the encoder cannot read a sequence of so many elements; None where it can."""
     longest = model.encoder.longest
     if longest is None or elements <= longest:

@@ -117,7 +117,7 @@ class Predictor:
                     f"batching.max_tokens={self._batching.max_tokens}; raise that, or shorten the "
                     "sequence"
                 )
-            if reason := too_long(self.model, self.checkpoint.config, cells):
+            if reason := too_long(self.model, cells):
                 raise ValueError(f"{place(rows[number])}: {reason}")
         if not filled:
             return outputs

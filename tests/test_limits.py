@@ -70,11 +70,11 @@ def test_prediction_names_the_row(full, save_run) -> None:
 
 
 def built(config):
-    """A model, its config, and the training rows."""
+    """A model and the training rows."""
     data = DataModule(config)
     data.read_all(test=False)
     model = Model.from_config(config, data.inputs.fields, data.target)
-    return model, config, data.splits["train"]
+    return model, data.splits["train"]
 
 
 LEARNED = (
@@ -87,22 +87,22 @@ LEARNED = (
 
 
 def test_no_limit_refuses_nothing(small_config) -> None:
-    model, config, _ = built(small_config("tagging"))
-    assert too_long(model, config, 10**6) is None
+    model, _ = built(small_config("tagging"))
+    assert too_long(model, 10**6) is None
 
 
 def test_the_key_that_sets_the_limit_is_named_and_no_other_of_its_value(full, small_config) -> None:
     learned = small_config("tagging", *LEARNED, "encoder.position.max_positions=2")
     for given, key in ((full(), "limit"), (learned, "position.max_positions")):
-        model, config, _ = built(given)
-        assert too_long(model, config, 2) is None
-        assert f" (encoder.{key}=2); train" in str(too_long(model, config, 3))
+        model, _ = built(given)
+        assert too_long(model, 2) is None
+        assert f" (encoder.{key}=2); train" in str(too_long(model, 3))
 
 
 def test_a_limit_of_unknown_origin_is_that_of_the_encoder(small_config) -> None:
-    model, config, _ = built(small_config("tagging", *LEARNED))
+    model, _ = built(small_config("tagging", *LEARNED))
     model.encoder.longest = 2  # as the radius, and less than the position's own
-    assert " (encoder); train" in str(too_long(model, config, 3))
+    assert " (encoder); train" in str(too_long(model, 3))
 
 
 def test_targets_are_no_longer_than_a_decoder_makes_with_their_end(small_config) -> None:

@@ -38,7 +38,7 @@ def attention(config: dict[str, Any], overrides: list[str]) -> None:
     """Write pictures and a JSON for each sequence, and print the folder that they are in."""
     formats = _check(config)
     checkpoint = load_checkpoint(config["run"])
-    checkpoint.config = config
+    checkpoint.use(config)
     predictor = Predictor(checkpoint, device=config["device"])
     if not attends(predictor.model):
         raise ValueError(
@@ -197,7 +197,7 @@ def _check(config: dict[str, Any]) -> list[str]:
         ValueError: a setting has a value that it cannot have.
     """
     given = config["format"]
-    formats = [given] if isinstance(given, str) else list(given or [])
+    formats = given if isinstance(given, list) else [given]
     if wrong := [name for name in formats if name not in FORMATS]:
         raise ValueError(f"format has {', '.join(map(str, wrong))}; there are {', '.join(FORMATS)}")
     for key in ("limit", "longest"):

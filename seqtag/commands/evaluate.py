@@ -39,14 +39,14 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
         raise ValueError(f"worst is {config['worst']}; it must be 0 or more")
     config = absolute_data_paths(config)
     checkpoint = load_checkpoint(config["run"])
-    checkpoint.config = config
+    checkpoint.use(config)
     data = DataModule(config, inputs=checkpoint.inputs, target=checkpoint.target)
     split = data.read_split(name)
     for line in (f"scoring {checkpoint.path}", *data.notes, describe(split), *name_unseen(split)):
         log.info(line)
 
     model = checkpoint.model()
-    check_split(model, config, split)
+    check_split(model, split)
     analysis = make_analysis(data, split)
     scored = score_split(
         model,

@@ -276,7 +276,11 @@ class _Stderr(logging.Handler):
     """Writes to whatever ``sys.stderr`` is at the moment, which a progress bar may replace."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print(self.format(record), file=sys.stderr)
+        try:
+            print(self.format(record), file=sys.stderr)
+        except BrokenPipeError:
+            # Whoever read the messages has gone; the work itself goes on.
+            sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 until the end
 
 
 def _log_to_stderr() -> None:

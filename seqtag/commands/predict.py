@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 def predict(config: dict[str, Any], overrides: list[str]) -> None:
     """Write one prediction per input row, in order, in the input's format."""
     checkpoint = load_checkpoint(config["run"])
-    checkpoint.config = config
+    checkpoint.use(config)
     predictor = Predictor(checkpoint, device=config["device"])
     source = config["input"]
     reader = choose_reader(

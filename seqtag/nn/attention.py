@@ -67,6 +67,8 @@ class Attention(nn.Module):
                 f"value_head_dim ({value_head_dim}) must equal head_dim ({head_dim}) with a "
                 "position that adds to the values, such as encoder/position=relative"
             )
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"attention_dropout is {dropout}; it must lie in [0, 1]")
         self.num_heads = num_heads
         self.num_kv_heads = num_kv_heads
         self.query = nn.Linear(query_dim, num_heads * head_dim, bias=bias)

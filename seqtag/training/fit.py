@@ -20,7 +20,7 @@ from seqtag.datamodule import DataModule
 from seqtag.device import choose_device
 from seqtag.doctor import examine
 from seqtag.floors.fitted import fit_floors
-from seqtag.limits import check_split
+from seqtag.limits import check_memory, check_split
 from seqtag.model import Model
 from seqtag.scoring import selection_metric
 from seqtag.training.loop import Loop
@@ -122,9 +122,10 @@ def make_loop(config: Mapping[str, Any], data: DataModule) -> Loop:
     Raises:
         ValueError: the model cannot be built, or a split holds a sequence too long for it.
     """
+    check_memory(config, data.inputs.fields, data.target, choose_device(config["device"]))
     model = Model.from_config(config, data.inputs.fields, data.target)
     for split in data.splits.values():
-        check_split(model, config, split)
+        check_split(model, split)
     return Loop(
         model=model,
         task=data.task,

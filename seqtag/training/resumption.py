@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from seqtag.checkpoint import LAST, Checkpoint, load_checkpoint
+from seqtag.configuration import changes
 from seqtag.datamodule import DataModule
 from seqtag.training.run_directory import create_directory
 
 RECORDS = ("config.yaml", "overrides.yaml", "environment.json")
 """Files that say what a run was started with."""
 
-PASSING = frozenset({"resume", "from", "runs"})
+PASSING = frozenset({"resume", "from", "runs", "cache"})
 """Keys that say nothing of what is trained."""
 
 
@@ -59,10 +60,8 @@ def describe_resumption(
 ) -> Iterator[str]:
     """Yield where the run goes on and what is no longer as it was, a line each."""
     yield f"going on after epoch {interrupted.epoch + 1} of {interrupted.path.parent}"
-    before, now = _flat(interrupted.config), _flat(config)
-    for key in sorted(before.keys() | now.keys()):
-        old, new = before.get(key), now.get(key)
-        if old != new and key.partition(".")[0] not in PASSING:
+    for key, old, new in changes(interrupted.config, config):
+        if key.partition(".")[0] not in PASSING:
             yield f"changed: {key}={new} (was {old})"
     record = interrupted.path.parent / "environment.json"
     known = json.loads(record.read_text(encoding="utf-8"))["data"]
@@ -76,14 +75,3 @@ def keep_records(folder: Path) -> None:
     earlier = create_directory(folder / "earlier")
     for name in RECORDS:
         shutil.copy2(folder / name, earlier / name)
-
-
-def _flat(node: Any, name: str = "") -> dict[str, Any]:
-    """Leaves of nested mappings by dotted name."""
-    if not isinstance(node, Mapping):
-        return {name: node}
-    return {
-        leaf: value
-        for key, child in node.items()
-        for leaf, value in _flat(child, f"{name}.{key}" if name else str(key)).items()
-    }

@@ -91,8 +91,9 @@ class SymbolLSTM(nn.Module):
         self, memory_dim: int, *, classes: int, dim: int, num_layers: int, dropout: float
     ) -> None:
         super().__init__()
-        if num_layers < 1:
-            raise ValueError(f"decoder.num_layers is {num_layers}; it must be at least 1")
+        for name, size in {"dim": dim, "num_layers": num_layers}.items():
+            if size < 1:
+                raise ValueError(f"decoder.{name} is {size}; it must be at least 1")
         self.embedding = nn.Embedding(classes, dim)
         # Unit variance, for the input must be heard from the first step on: with the smaller
         # weights of nn.Linear, training first learns outputs without it, and long stays there.

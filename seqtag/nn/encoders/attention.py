@@ -162,9 +162,9 @@ def neighbours(positions: Tensor, radius: int) -> Tensor:
 
     Args:
         positions: ``[batch, source]``.
-        radius: the largest distance.
+        radius: the largest distance, of any size.
 
     Returns:
         bool ``[batch, 1, source, source]``, where ``batch`` is 1 as in ``distances``.
     """
-    return distances(positions, positions).abs().le(radius).unsqueeze(1)
+    return distances(positions, positions).abs().le(min(radius, 2**62)).unsqueeze(1)

@@ -12,6 +12,9 @@ from seqtag.batch import Layout
 from seqtag.nn.encoders.encoder import Encoder, check_sizes, projection
 from seqtag.nn.padding import zero_padding
 
+FURTHEST = 10_000
+"""Places from one element of a kernel to the next; the zeros beyond an end take as much memory."""
+
 
 class CNNEncoder(Encoder):
     """Kernels of several sizes side by side (Kim 2014), in layers that may reach ever further.
@@ -52,6 +55,12 @@ class CNNEncoder(Encoder):
         super().__init__()
         _check_kernels(kernel_sizes, dim)
         check_sizes(1, {"dim": dim, "num_layers": num_layers, "dilation": dilation})
+        if dilation ** (num_layers - 1) > FURTHEST:
+            raise ValueError(
+                f"encoder.dilation is {dilation} and encoder.num_layers {num_layers}: the last "
+                f"layer would leave out {dilation ** (num_layers - 1)} places, and may at most "
+                f"{FURTHEST}"
+            )
         self.output_dim = dim
         self.project = projection(input_dim, dim)
         self.layers = nn.ModuleList(

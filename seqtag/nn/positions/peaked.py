@@ -13,6 +13,9 @@ from seqtag.nn.positions.distance import (
 )
 from seqtag.nn.positions.position import Position
 
+STRONGEST = 1e4
+"""A score that is higher by more has all the weight anyway, and half precision ends at 65,504."""
+
 
 class Peaked(Position):
     """Adds a learnt number to the scores, one per head and clipped distance.
@@ -33,8 +36,8 @@ class Peaked(Position):
         strength: how much higher the score is there at first.
 
     Raises:
-        ValueError: there are no offsets, or one is not nearer than ``max_distance``, or
-            ``max_distance`` is less than 1.
+        ValueError: there are no offsets, or one is no whole number, or not nearer than
+            ``max_distance``; ``max_distance`` is less than 1; ``strength`` is too large.
     """
 
     def __init__(
@@ -50,8 +53,13 @@ class Peaked(Position):
     ) -> None:
         super().__init__(dim=dim, num_heads=num_heads, head_dim=head_dim, num_layers=num_layers)
         self.max_distance = checked_max_distance(max_distance)
-        if not offsets:
-            raise ValueError("position.offsets is empty; it must name an offset, such as [-1,0,1]")
+        if not isinstance(offsets, list) or not offsets or {*map(type, offsets)} != {int}:
+            raise ValueError(
+                f"position.offsets is {offsets!r}; it must be a list of whole numbers, such as "
+                "[-1,0,1]"
+            )
+        if not abs(strength) < STRONGEST:
+            raise ValueError(f"position.strength is {strength}; it must be less than {STRONGEST}")
         for offset in offsets:
             # At the distance itself the peak would be that of all beyond as well.
             if not abs(offset) < max_distance:

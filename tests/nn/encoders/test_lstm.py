@@ -9,7 +9,9 @@ DECODER = LSTMDecoder(6, classes=4, dim=3, num_layers=2, dropout=0.0)
 
 
 @pytest.mark.parametrize(
-    ("network", "reads"), [(ENCODER.network, 4), (DECODER.symbols.lstm, 2)], ids=["encoder", "de"]
+    ("network", "reads"),
+    [(ENCODER.network, 4), (DECODER.symbols.lstm, 2)],
+    ids=["encoder", "decoder"],
 )
 def test_forget_gates_start_open_by_one_and_no_other_gate_does(network, reads: int) -> None:
     found = dict(network.named_parameters())
