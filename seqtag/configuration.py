@@ -182,7 +182,7 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
             for argument in inspect.signature(target).parameters.values()
             if argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
         ]
-        scalars, parts = _scalars(target), _parts(target)
+        scalars, items, parts = _scalars(target), _items(target), _parts(target)
         for key, value in node.items():
             if key not in accepted and key not in INSTRUCTIONS:
                 faults.append(
@@ -196,6 +196,11 @@ def _faults(node: Any, kinds: tuple[type, ...], name: str, prefixes: tuple[str, 
             ):
                 wanted = " or ".join(WORDS[kind] for kind in scalars[key])
                 faults.append(f"{name}.{key} is {value!r}; it must be {wanted}")
+            elif key in items and not _fits_list(value, items[key]):
+                faults.append(
+                    f"{name}.{key} is {value!r}; it must be a list, and each in it "
+                    f"{WORDS[items[key]]}"
+                )
             elif key in parts and isinstance(value, str):
                 group = key.rpartition("_")[2]  # a decoder's cross_position is a position
                 faults.append(
@@ -218,6 +223,19 @@ def _scalars(target: type) -> dict[str, tuple[type, ...]]:
         if plain_kinds and all(inspect.isclass(kind) for kind in kinds):
             found[name] = plain_kinds
     return found
+
+
+def _items(target: type) -> dict[str, type]:
+    """The constructor's arguments that take lists of plain values, with the type of each value."""
+    found = {}
+    for name, hint in _hints(target).items():
+        if typing.get_origin(hint) in (list, Sequence) and typing.get_args(hint)[0] in WORDS:
+            found[name] = typing.get_args(hint)[0]
+    return found
+
+
+def _fits_list(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and all(_fits(item, (kind,)) for item in value)
 
 
 def _parts(target: type) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Settings that no run can have: refused in two lines that name the key, before anything is made."""
+"""Settings that no run can have: refused in two lines at most, before anything is made."""
 
 from pathlib import Path
 

@@ -126,6 +126,6 @@ def make_claim(name: str, node: Mapping[str, Any]) -> Claim:
     Raises:
         ValueError: the node cannot be built.
     """
-    claim = build(node, kinds=(Claim,), name=f"claim={name}")
+    claim = build(node, kinds=(Claim,), name="claim")
     assert isinstance(claim, Claim)
     return claim

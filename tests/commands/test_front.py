@@ -513,3 +513,23 @@ def test_the_cache_is_that_of_this_machine(
     monkeypatch.setenv("SEQTAG_CACHE", str(tmp_path / "mine"))
     assert typed("evaluate", str(run))[0] == 0
     assert any((tmp_path / "mine").iterdir())
+
+
+def test_a_changed_part_that_has_no_weights_is_told(run: Path, typed: Typed) -> None:
+    for words in (["encoder/position=none"], ["encoder/scorer=dot"], ["encoder.radius=0"]):
+        status, out, err = typed("predict", str(run), *words, stdin="the saw\n")
+        assert status == 0
+        assert len(out.split()) == 2
+        assert "and the model was trained with" in err, words
+    assert "trained with" not in typed("predict", str(run), stdin="the saw\n")[2]
+
+
+def test_who_closes_the_messages_does_not_end_the_work(files: Path, tmp_path: Path) -> None:
+    words = [f"data.{name}={files / name}.conllu" for name in ("train", "dev")]
+    command = [sys.executable, "-m", "seqtag", "train", *words, *TINY, f"runs={tmp_path}"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        process.stderr.readline()
+        process.stderr.close()
+    assert process.returncode == 0
+    assert len(list(tmp_path.glob("*/*/metrics.json"))) == 1

@@ -36,7 +36,7 @@ class Peaked(Position):
         strength: how much higher the score is there at first.
 
     Raises:
-        ValueError: there are no offsets, or one is no whole number, or not nearer than
+        ValueError: there are no offsets, or one is not nearer than
             ``max_distance``; ``max_distance`` is less than 1; ``strength`` is too large.
     """
 
@@ -53,11 +53,8 @@ class Peaked(Position):
     ) -> None:
         super().__init__(dim=dim, num_heads=num_heads, head_dim=head_dim, num_layers=num_layers)
         self.max_distance = checked_max_distance(max_distance)
-        if not isinstance(offsets, list) or not offsets or {*map(type, offsets)} != {int}:
-            raise ValueError(
-                f"position.offsets is {offsets!r}; it must be a list of whole numbers, such as "
-                "[-1,0,1]"
-            )
+        if not offsets:
+            raise ValueError("position.offsets is empty; it must name an offset, such as [-1,0,1]")
         if not abs(strength) < STRONGEST:
             raise ValueError(f"position.strength is {strength}; it must be less than {STRONGEST}")
         for offset in offsets:
