@@ -13,7 +13,7 @@ REFUSED = {
     "encoder.num_kv_heads=[1]": "encoder.num_kv_heads is [1]; it must be a whole number",
     "encoder.dim=[]": "encoder.dim is []; it must be a whole number",
     "encoder=cnn encoder.dilation=100000 encoder.num_layers=8": "encoder.dilation is 100000",
-    "encoder/position=peaked encoder.position.offsets=1": "position.offsets is 1; it must be a list",
+    "encoder/position=peaked encoder.position.offsets=1": "offsets is 1; it must be a list",
     "encoder/position=peaked encoder.position.offsets=[0.5]": "position.offsets is [0.5]",
     "encoder/position=peaked encoder.position.strength=1e40": "position.strength is 1e+40",
     "encoder.dim=1000000": "training this model takes",
