@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sized
 from typing import Any, NamedTuple
@@ -71,7 +72,7 @@ def resolve_budget(
     """Work out the sizes of an encoder whose node has a budget.
 
     Args:
-        config: with the nodes ``embedding`` and ``encoder``.
+        config: with the nodes ``embedding``, ``encoder`` and ``head``.
         vocabularies: input fields, for the embedding.
 
     Returns:
@@ -88,7 +89,10 @@ def resolve_budget(
     with torch.device("meta"):
         embedding = build(config["embedding"], vocabularies, kinds=KINDS, name="embedding")
     bare = encoder_node({"encoder": node})
-    sizing = size_encoder(bare, embedding.output_dim, budget)
+    # A pooling of the head may share the encoder's width out among heads of its own.
+    pooling = config["head"].get("pooling") or {}
+    shared_by = pooling.get(HEADS, 1) if isinstance(pooling, Mapping) else 1
+    sizing = size_encoder(bare, embedding.output_dim, budget, multiple_of=shared_by)
     named = ", ".join(f"{key} {size}" for key, size in sizing.sizes.items())
     line = (
         f"encoder.{BUDGET}={config['encoder'][BUDGET]}: {named}, {sizing.parameters:,} parameters"
@@ -99,7 +103,9 @@ def resolve_budget(
     return {**config, "encoder": node | sizing.sizes}, line
 
 
-def size_encoder(node: Mapping[str, Any], input_dim: int, budget: int) -> Sizing:
+def size_encoder(
+    node: Mapping[str, Any], input_dim: int, budget: int, *, multiple_of: int = 1
+) -> Sizing:
     """The sizes of the largest encoder that keeps a budget.
 
     That is the largest ``dim``, with ``feedforward_dim`` in the proportion to it that the node has.
@@ -112,6 +118,7 @@ def size_encoder(node: Mapping[str, Any], input_dim: int, budget: int) -> Sizing
         node: of the encoder, without the budget.
         input_dim: width of the elements that come in.
         budget: how many trained numbers there may be.
+        multiple_of: what ``dim`` must also be a multiple of.
 
     Raises:
         ValueError: the node has no ``dim``, the smallest encoder is above the budget, or one of
@@ -125,6 +132,7 @@ def size_encoder(node: Mapping[str, Any], input_dim: int, budget: int) -> Sizing
         )
     # At least 2, so that it is the encoder that refuses to have no heads.
     step = max(2, 2 * node[HEADS]) if HEADS in node and node.get(HEAD_DIM) is None else 2
+    step = math.lcm(step, max(1, multiple_of))
     hidden = node.get(HIDDEN, 0)
 
     def sizes(dim: int) -> dict[str, int]:

@@ -75,15 +75,21 @@ def test_the_make_targets_and_the_plain_equivalents_are_the_makefile_s() -> None
         assert " ".join(command[:4]).split("m ")[-1].split()[0] in makefile
 
 
-def test_the_position_of_the_readme_is_in_the_contract_by_existing(tmp_path: Path) -> None:
+def test_what_the_readme_adds_is_in_the_contract_by_existing(tmp_path: Path) -> None:
     """Put into a copy of the project, and tested there by what runs over every position."""
     for name in ("seqtag", "conf", "tests"):
         shutil.copytree(README.parent / name, tmp_path / name)
     for name in ("pyproject.toml", "data"):
         (tmp_path / name).symlink_to(README.parent / name)
-    for name in ("seqtag/nn/positions/logarithmic.py", "conf/encoder/position/logarithmic.yaml"):
+    for name in (
+        "seqtag/nn/positions/logarithmic.py",
+        "conf/encoder/position/logarithmic.yaml",
+        "seqtag/nn/encoders/running_mean.py",
+        "conf/encoder/running_mean.yaml",
+    ):
         (tmp_path / name).write_text(EXAMPLES[name], encoding="utf-8")
-    words = ["-p", "no:cacheprovider", "-k", "logarithmic", "tests/nn", "tests/test_configs.py"]
+    added = "logarithmic or running_mean"
+    words = ["-p", "no:cacheprovider", "-k", added, "tests/nn", "tests/test_configs.py"]
     answer = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
         cwd=tmp_path,

@@ -60,6 +60,8 @@ class Interval:
 
     def spell(self, digits: int = 3) -> str:
         """``mean ± half_width``; the mean alone for one seed."""
+        if self.half_width == 0 and self.mean.is_integer() and abs(self.mean) > 1:
+            return f"{self.mean:,.0f}"  # a count
         mean = _spell(self.mean, digits)
         if math.isnan(self.half_width):
             return mean

@@ -155,7 +155,7 @@ class Context(Claim):
         line = (
             f"answers per word: {ALONE} {alone.mean:.2f}, the others {min(means):.2f} to "
             f"{max(means):.2f}; labels right: {ALONE} {scores[ALONE].spell()}, the others at "
-            f"least {min(scores[name].mean for name in others):.3f}"
+            f"least {min(scores[name].mean for name in others):.3f} ({MOSTLY} is asked)"
         )
         paragraph = (
             "Sentences of three clauses like “they saw the old saw”, with up to two adjectives "

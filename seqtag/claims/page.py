@@ -21,7 +21,10 @@ SIZE = (8.0, 4.5)
 
 DOTS_PER_INCH = 130
 
-INTERVALS = "Intervals are of 95 per cent (Student's t over the seeds)."
+INTERVALS = (
+    "Intervals are of 95 per cent (Student's t over the seeds); one seed has none, and is taken as "
+    "it is."
+)
 
 
 @dataclass(frozen=True)

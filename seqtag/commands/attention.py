@@ -133,7 +133,9 @@ class _Gallery:
             return
         from seqtag.report.heatmap import draw, render
 
-        picture = draw(chart, title=f"{chart.part}, {place(row)}", longest=self.longest)
+        who = "each head (row) gathers" if chart.pools else "each row attends to"
+        title = f"{chart.part} of {place(row)}: {who} the columns"
+        picture = draw(chart, title=title, longest=self.longest)
         self.missing |= picture.missing
         for file_format in self.formats:
             file = folder / f"{name}.{file_format}"

@@ -15,7 +15,10 @@ def explain(error: BaseException) -> str:
     text = _text(error)
     if found := re.search(r"Could not override '(.+?)'", text):
         key = found[1]
-        return f"no config key '{key}'; look at the keys with --cfg job"
+        return (
+            f"no config key '{key}' here: another option of its group may have it, such as another "
+            "encoder; look at the keys with --cfg job"
+        )
     if found := re.search(r"Could not find '(.+)/([^/']+)'", text):
         group, option = found[1], found[2]
         names = ", ".join(options(group)) or "none"

@@ -116,7 +116,7 @@ def _figure(
     heads = max(map(len, panels))
     head_line = TITLE
     total = (
-        max(2 * MARGIN + heads * column + BAR + 0.4, ruler.measure(title)[0] + 2 * MARGIN),
+        max(2 * MARGIN + heads * column + BAR + 0.6, ruler.measure(title)[0] + 2 * MARGIN),
         2 * MARGIN + head_line + len(panels) * row - GAP,
     )
     figure = Figure(figsize=total, dpi=DOTS_PER_INCH)
@@ -156,6 +156,7 @@ def _figure(
     )
     ends = figure.colorbar(ScalarMappable(scale, COLOURS), cax=bar, ticks=[0, scale.vmax])
     ends.ax.set_yticklabels(["0", f"{scale.vmax:.2g}"], fontsize=POINTS - 1)
+    ends.set_label("weight", fontsize=POINTS - 1)
     return figure
 
 
