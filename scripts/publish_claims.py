@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = ROOT / "data" / "claims"
 BEGIN, END = "<!-- claims:begin -->\n", "<!-- claims:end -->"
 PAGE = ("page.md", "verdicts.json")
-FILES = ("table.csv", "plot.svg", "plot.png")
+FILES = ("table.csv", "plot.png")
 
 
 def main(words: list[str]) -> int:

@@ -35,28 +35,23 @@ def limit(text: str) -> str:
     return text
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("tour")
-
-
 def environment() -> dict[str, str]:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "PYTHONPATH": str(README.parent)}
 
 
-# In one process: each command goes on where the one before has ended.
-@pytest.mark.xdist_group("tour")
-@pytest.mark.parametrize(("language", "text"), TOUR, ids=[text[:60] for _, text in TOUR])
-def test_the_tour_runs_as_it_is_written(language: str, text: str, folder: Path) -> None:
-    shell = ["bash", "-euo", "pipefail", "-c", limit(text)]
-    command = {"sh": shell, "python": [sys.executable, "-c", text]}[language]
-    answer = subprocess.run(
-        command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=280
-    )
-    assert answer.returncode == 0, answer.stdout + answer.stderr
-    assert "Traceback" not in answer.stderr
-    assert "warning" not in answer.stderr.lower(), answer.stderr
+# One test, since each command goes on where the one before has ended.
+@pytest.mark.timeout(900)
+def test_the_tour_runs_as_it_is_written(tmp_path: Path) -> None:
+    for language, text in TOUR:
+        shell = ["bash", "-euo", "pipefail", "-c", limit(text)]
+        command = {"sh": shell, "python": [sys.executable, "-c", text]}[language]
+        answer = subprocess.run(
+            command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=280
+        )
+        assert answer.returncode == 0, text + answer.stdout + answer.stderr
+        assert "Traceback" not in answer.stderr
+        assert "warning" not in answer.stderr.lower(), text + answer.stderr
 
 
 def test_every_training_in_the_tour_gets_a_limit() -> None:

@@ -172,7 +172,7 @@ def _markdown(reports: Sequence[Report], folder: Path) -> str:
             "",
             f"{report.verdict.paragraph} {report.measured}",
             "",
-            f"![{report.name}]({'' if folder.name == report.name else report.name + '/'}plot.svg)",
+            f"![{report.name}]({'' if folder.name == report.name else report.name + '/'}plot.png)",
             "",
             f"| {' | '.join(report.columns)} |",
             f"|{'---|' * len(report.columns)}",

@@ -57,12 +57,12 @@ def test_the_files_hold_every_row_and_the_page_opens_alone(tmp_path: Path) -> No
     assert "Seeds 1, 2; machine a &amp; b." in html
     markdown = (tmp_path / "page.md").read_text()
     assert "| [`less`](#less) | did not hold | up to 0.2 |" in markdown
-    assert "![counting](counting/plot.svg)" in markdown
+    assert "![counting](counting/plot.png)" in markdown
     for report in reports:
         assert (tmp_path / report.name / "plot.svg").is_file()
     verdicts = json.loads((tmp_path / "verdicts.json").read_text())
     assert [verdict["held"] for verdict in verdicts] == ["held", "did not hold"]
 
     write_page(reports[1:], tmp_path / "less")
-    assert "![less](plot.svg)" in (tmp_path / "less" / "page.md").read_text()
+    assert "![less](plot.png)" in (tmp_path / "less" / "page.md").read_text()
     assert "counting" in (tmp_path / "page.md").read_text(), "the page of all is as it was"

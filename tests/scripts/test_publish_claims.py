@@ -45,7 +45,7 @@ def test_nothing_is_touched_unless_all_is_there(missing: str, tmp_path: Path) ->
     readme = tmp_path / "README.md"
     readme.write_text(f"{publish.BEGIN}{publish.END}")
     publish.publish(source, published, readme)
-    assert (published / "data" / "plot.svg").read_text() == "data"
+    assert (published / "data" / "plot.png").read_text() == "data"
     before = readme.read_text()
     if missing == "marks":
         readme.write_text("no marks")
