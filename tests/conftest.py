@@ -13,6 +13,15 @@ import pytest
 
 from seqtag.configuration import compose
 
+LONG = "tests/test_readme.py"
+"""Few tests of a minute and more; begun first, they do not keep the others waiting at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Brings the long tests to the front, the order otherwise as it was."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
 SMALL = (
     "embedding.dim=8",
     "encoder=window",
