@@ -70,6 +70,7 @@ def test_the_make_targets_and_the_plain_equivalents_are_the_makefile_s() -> None
         assert " ".join(command[:4]).split("m ")[-1].split()[0] in makefile
 
 
+@pytest.mark.slow
 def test_what_the_readme_adds_is_in_the_contract_by_existing(tmp_path: Path) -> None:
     """Put into a copy of the project, and tested there by what runs over every position."""
     for name in ("seqtag", "conf", "tests"):
