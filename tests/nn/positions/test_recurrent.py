@@ -25,7 +25,7 @@ def test_a_vector_is_that_of_as_many_steps_whatever_else_is_asked() -> None:
 def test_slow_units_tell_far_places_apart_for_longer() -> None:
     def step(slowest: int) -> float:
         one, other = vectors(make(slowest, hidden_dim=64), [60, 61])
-        return float((one - other).norm())
+        return float((one - other).detach().norm())
 
     assert step(64) > 20 * step(2)
 
