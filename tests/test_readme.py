@@ -106,6 +106,7 @@ def test_what_the_readme_adds_is_in_the_contract_by_existing(tmp_path: Path) -> 
     assert int(passed[1]) > 20
 
 
+@pytest.mark.slow
 def test_the_encoder_of_the_readme_trains_from_a_package_of_ones_own(tmp_path: Path) -> None:
     source = EXAMPLES["seqtag/nn/encoders/running_mean.py"]
     settings = EXAMPLES["conf/encoder/running_mean.yaml"]

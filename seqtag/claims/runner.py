@@ -149,12 +149,13 @@ def _start(job: Job) -> tuple[Connection, _Running]:
     process = context.Process(
         target=_work, args=(job.name, job.node, job.seed, job.threads, yours), daemon=True
     )
-    # Ctrl-C reaches every process of a terminal; this one ends the others in its own way.
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C reaches every process of a terminal; this one ends the others in its own way. They
+    # inherit that it is blocked, and here it waits until the process has started.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         process.start()
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     yours.close()  # so that the end of the process is the end of what it sends
     return mine, _Running(job, process, [], time.monotonic())
 
