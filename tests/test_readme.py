@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from seqtag.commands.front import run_command
 from seqtag.configuration import compose, config_directory, options
 
 README = Path(__file__).parent.parent / "README.md"
@@ -58,6 +59,16 @@ def test_every_training_in_the_tour_gets_a_limit() -> None:
     texts = [limit(text) for language, text in TOUR if language == "sh"]
     trainings = sum(text.count("seqtag train") for text in texts)
     assert trainings == sum(text.count(LIMIT) for text in texts) >= 8
+
+
+def test_commands_outside_the_tour_are_such_as_can_be_typed() -> None:
+    texts = [t for marked, language, t in BLOCKS if language == "sh" and not marked]
+    lines = re.findall(r"^python -m seqtag (.+)$", "\n".join(texts), re.M)
+    assert lines
+    for line in lines:
+        # They take too long to be run, but not to be composed.
+        command, *words = shlex.split(line)
+        assert run_command(command, [*words, "--cfg", "job"]) == 0, line
 
 
 def test_the_make_targets_and_the_plain_equivalents_are_the_makefile_s() -> None:

@@ -120,7 +120,7 @@ def code_digest(target: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def make_claim(name: str, node: Mapping[str, Any]) -> Claim:
+def make_claim(node: Mapping[str, Any]) -> Claim:
     """The claim that a config node describes.
 
     Raises:

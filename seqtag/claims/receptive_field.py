@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -110,7 +111,7 @@ class ReceptiveField(Claim):
                 before = mass(model, test, offset)
                 train(
                     model,
-                    lambda generator, offset=offset: self.draw(generator, offset),  # type: ignore[misc]
+                    partial(self.draw, offset=offset),
                     steps=self.steps,
                     lr=encoder["lr"],
                     seed=seed,

@@ -147,7 +147,7 @@ def _start(job: Job) -> tuple[Connection, _Running]:
     context = multiprocessing.get_context("spawn")
     mine, yours = context.Pipe(duplex=False)
     process = context.Process(
-        target=_work, args=(job.name, job.node, job.seed, job.threads, yours), daemon=True
+        target=_work, args=(job.node, job.seed, job.threads, yours), daemon=True
     )
     # Ctrl-C reaches every process of a terminal; this one ends the others in its own way. They
     # inherit that it is blocked, and here it waits until the process has started.
@@ -185,14 +185,12 @@ def _receive(connection: Connection, at: _Running) -> bool:
     return True
 
 
-def _work(
-    name: str, node: Mapping[str, Any], seed: int, threads: int, connection: Connection
-) -> None:
+def _work(node: Mapping[str, Any], seed: int, threads: int, connection: Connection) -> None:
     """Measures one job in a process of its own, and sends its rows, then None; or what failed."""
     torch.set_num_threads(threads)
     try:
         try:
-            for row in make_claim(name, node).measure(seed):
+            for row in make_claim(node).measure(seed):
                 connection.send(row)
             connection.send(None)
         except ValueError as error:

@@ -33,7 +33,7 @@ def claims(config: dict[str, Any], overrides: list[str]) -> None:
     folder = Path(config["runs"]) / "claims" if output is None else Path(output)
     folder = folder.expanduser().absolute()
     nodes = _nodes(config)
-    chosen = {name: make_claim(name, node) for name, node in nodes.items()}
+    chosen = {name: make_claim(node) for name, node in nodes.items()}
     folder.mkdir(parents=True, exist_ok=True)
     total = sum(claim.size * len(claim.seeds) for claim in chosen.values())
     with _Bar(total, seeds=sum(len(claim.seeds) for claim in chosen.values())) as bar:

@@ -10,7 +10,7 @@ from seqtag.configuration import compose
 
 def bottleneck(*overrides: str) -> Bottleneck:
     node = compose("claims", ["claim=bottleneck", *overrides])["claim"]
-    claim = make_claim("bottleneck", {**node, "device": "cpu"})
+    claim = make_claim({**node, "device": "cpu"})
     assert isinstance(claim, Bottleneck)
     return claim
 

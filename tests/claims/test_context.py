@@ -9,7 +9,7 @@ from seqtag.configuration import compose
 
 def context(*overrides: str) -> Context:
     node = compose("claims", ["claim=context", *overrides])["claim"]
-    claim = make_claim("context", {**node, "device": "cpu"})
+    claim = make_claim({**node, "device": "cpu"})
     assert isinstance(claim, Context)
     return claim
 

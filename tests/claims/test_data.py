@@ -31,8 +31,8 @@ def small(**changes: object) -> Data:
 
 def test_the_yaml_makes_the_claim():
     node = compose("claims", ["claim=data"])["claim"]
-    assert make_claim("data", node).size == 3 * 4
-    assert make_claim("data", node | {"full": True}).sizes[-1] == 50_000
+    assert make_claim(node).size == 3 * 4
+    assert make_claim(node | {"full": True}).sizes[-1] == 50_000
 
 
 def test_the_label_is_the_order_of_the_pair_and_the_agreement_of_the_marks():

@@ -33,7 +33,7 @@ def small(**changes: object) -> Distance:
 
 
 def test_the_yaml_makes_the_claim():
-    claim = make_claim("distance", compose("claims", ["claim=distance"])["claim"])
+    claim = make_claim(compose("claims", ["claim=distance"])["claim"])
     assert claim.size == 6 * 10
 
 

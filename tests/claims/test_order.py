@@ -8,7 +8,7 @@ from seqtag.configuration import compose, options
 
 def order(*overrides: str) -> Order:
     node = compose("claims", ["claim=order", *overrides])["claim"]
-    claim = make_claim("order", {**node, "device": "cpu"})
+    claim = make_claim({**node, "device": "cpu"})
     assert isinstance(claim, Order)
     return claim
 

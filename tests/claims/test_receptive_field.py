@@ -36,7 +36,7 @@ def small(**changes: object) -> ReceptiveField:
 
 
 def test_the_yaml_makes_the_claim():
-    claim = make_claim("receptive_field", compose("claims", ["claim=receptive_field"])["claim"])
+    claim = make_claim(compose("claims", ["claim=receptive_field"])["claim"])
     assert isinstance(claim, Claim)
     assert claim.size == 5 * 4
 

@@ -63,7 +63,7 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def measure(
     nodes: dict[str, dict[str, Any]], folder: Path, watcher: Heard, processes: int = 1
 ) -> dict[str, Measured]:
-    claims = {name: make_claim(name, node) for name, node in nodes.items()}
+    claims = {name: make_claim(node) for name, node in nodes.items()}
     return measure_all(nodes, claims, folder, processes=processes, watcher=watcher)
 
 
@@ -98,7 +98,7 @@ def test_rows_come_seed_by_seed_and_a_finished_seed_is_not_measured_again(
 
 
 def test_only_whole_files_of_the_same_settings_are_kept(node, tmp_path: Path) -> None:
-    made = make_claim("a", node())
+    made = make_claim(node())
     job = Job("a", node(), made, 2, threads=1, file=tmp_path / "a" / "seed-2.json")
     assert job.kept() is None
     kept = job.keep([{"place": "<0>", "number": 0.2}])
@@ -108,7 +108,7 @@ def test_only_whole_files_of_the_same_settings_are_kept(node, tmp_path: Path) ->
     assert replace(job, threads=9).kept() == kept, "threads are no matter where no time is measured"
     assert replace(job, node=node(count=3)).kept() is None
     assert replace(job, seed=3).kept() is None
-    assert replace(job, claim=make_claim("a", node(alone=True))).kept() is None
+    assert replace(job, claim=make_claim(node(alone=True))).kept() is None
     whole = job.file.read_text()
     for text in ("", "[]", whole[:-9], '{"settings": 1}', whole.replace('"code": "', '"code": "x')):
         job.file.write_text(text)

@@ -33,7 +33,7 @@ def small(**changes: object) -> Window:
 
 
 def test_the_yaml_makes_the_claim():
-    claim = make_claim("window", compose("claims", ["claim=window"])["claim"])
+    claim = make_claim(compose("claims", ["claim=window"])["claim"])
     assert claim.size == 6 + 2
 
 
