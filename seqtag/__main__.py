@@ -7,6 +7,7 @@ import sys
 
 COMMANDS = {
     "train": "train a model and write a run directory; with no argument, on the embedded sample",
+    "check": "read data as training would, and print what it holds and what is wrong with it",
     "evaluate": "RUN: score a trained model on a split, with an analysis of its errors",
     "predict": "RUN: read sequences from a file or stdin, write one prediction each",
     "attention": "RUN: draw what attends to what in each sequence, and write the weights as JSON",

@@ -35,6 +35,11 @@ class Row(TypedDict, total=False):
     target: Any
     """None (no target), a cell, or one cell per element; a cell is a string, a number, None
     (missing), or a list of those where several target columns are named."""
+    references: list[str]
+    """All accepted targets of a new sequence, the target first; absent where it is the only one."""
+    features: dict[str, list[Any]]
+    """What is known of each element beside the input, by column: a category (string), or a number
+    or None (missing)."""
     file: str
     line: int
     """Line of the file, from 1, where the row begins."""
@@ -122,27 +127,32 @@ class Target:
     """Gold values of a batch.
 
     Attributes:
-        value: label ids (int64) ``[batch, source]`` or ``[batch]``; ids of a sequence's symbols
-            with ``END`` behind them, ``[batch, target]``; or numbers in their own units (float32)
+        value: label ids (int64) ``[batch, source]`` or ``[batch]``; ids of a sequence's symbols, or
+            of a row's several labels in ascending order, with ``END`` behind them, ``[batch,
+            target]``; or numbers in their own units (float32)
             ``[batch, source, width]`` or ``[batch, width]``. A label that training never saw has
             an id of ``spec.classes`` or more. Where ``present`` is False the value is 0.
         present: bool, the shape of ``value``: True where a gold value exists, ``END`` included;
             False at missing targets and at padding.
+        references: ids ``[batch, symbols]`` of all accepted target sequences of a row, each with
+            ``END`` behind it; None where ``value`` is the only one.
     """
 
     value: Tensor
     present: Tensor
+    references: Tensor | None = None
 
     def to(self, device: torch.device | str, non_blocking: bool = False) -> Target:
         """A copy on ``device``."""
         return Target(
             value=self.value.to(device, non_blocking=non_blocking),
             present=self.present.to(device, non_blocking=non_blocking),
+            references=self.references,
         )
 
     def pin_memory(self) -> Target:
         """A copy in page-locked memory."""
-        return Target(value=self.value.pin_memory(), present=self.present.pin_memory())
+        return Target(self.value.pin_memory(), self.present.pin_memory(), self.references)
 
 
 @dataclass
@@ -200,9 +210,13 @@ class TargetSpec:
             ``labels``; empty for the model itself.
         scheme: name of the span scheme as seqeval spells it (``IOB2``, ``IOBES``, ...), or None
             where labels are not spans.
+        file_scheme: the scheme of the files, where labels are converted from it to ``scheme`` and
+            back; None where they are learnt as they stand.
         sequence: whether a target is a sequence of its own length; its symbols have ids from 1 on,
             since 0 is ``END``.
-        typical: of sequences, the symbol most frequent at each place, up to where most have ended.
+        multi: whether a target is a set of labels, none included; they too have ids from 1 on.
+        typical: of sequences, the symbol most frequent at each place, up to where most have ended;
+            of sets, the one that serves best as the answer to every row.
         mean: mean of each number of the target over training, in the target's units.
         deviation: standard deviation of each, 1 where it would be 0.
     """
@@ -211,7 +225,9 @@ class TargetSpec:
     counts: tuple[int, ...] = ()
     unseen: tuple[str, ...] = ()
     scheme: str | None = None
+    file_scheme: str | None = None
     sequence: bool = False
+    multi: bool = False
     typical: tuple[str, ...] = ()
     mean: tuple[float, ...] = ()
     deviation: tuple[float, ...] = ()
@@ -223,14 +239,19 @@ class TargetSpec:
 
     @property
     def classes(self) -> int:
-        """How many ids a model can predict: those of the labels, and the end of a sequence."""
-        return len(self.labels) + self.sequence
+        """How many ids a model can predict: those of the labels, and ``END`` where there is one."""
+        return len(self.labels) + self.first
+
+    @property
+    def first(self) -> int:
+        """The id of the first label: 0, or 1 where that is ``END``."""
+        return int(self.sequence or self.multi)
 
     @cached_property
     def ids(self) -> dict[str, int]:
         """The id of each label; those that training lacks follow the others."""
         names = (*self.labels, *self.unseen)
-        return {name: number for number, name in enumerate(names, int(self.sequence))}
+        return {name: number for number, name in enumerate(names, self.first)}
 
     def with_unseen(self, unseen: tuple[str, ...]) -> TargetSpec:
         """The spec of a split that has these further labels."""
@@ -260,8 +281,9 @@ class Prediction:
 
     Attributes:
         value: label ids ``[batch, source]`` or ``[batch]``, always below ``spec.classes``; ids of
-            a sequence's symbols ``[batch, target]``, ``END`` from its end on; or numbers in the
-            target's own units, ``[batch, source, width]`` or ``[batch, width]``.
+            a sequence's symbols, or of several labels in ascending order, ``[batch, target]``,
+            ``END`` from their end on; or numbers in the target's own units, ``[batch, source,
+            width]`` or ``[batch, width]``.
         probabilities: of every label, ``[batch, source, labels]`` or ``[batch, labels]``; of the
             whole sequence, ``[batch]``; None for numbers.
         complete: of sequences, bool ``[batch]``: False where the search ended it at its limit.
@@ -277,9 +299,9 @@ class Output:
     """The prediction for one row, as a user reads it.
 
     Attributes:
-        value: a label, a number, a list of numbers, or a sequence joined to one string, for the
-            row; or a list with one label or number per element. None, or an empty list, for an
-            empty row.
+        value: a label, a list of labels, a number, a list of numbers, or a sequence joined to one
+            string, for the row; or a list with one label or number per element. None, or an empty
+            list, for an empty row.
         probabilities: label to probability, one mapping for the row (for a sequence, of the one
             that was found) or a list with one per element; None where not asked for, and for
             numbers.

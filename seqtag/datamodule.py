@@ -3,48 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from datasets import Dataset as Table
-from datasets import Features, List, Value
 from pytorch_lightning import LightningDataModule
+from pytorch_lightning.loops.progress import _ProcessedTracker
 from torch.utils.data import DataLoader, Dataset
 
-from seqtag.batch import Batch, TargetSpec, place
+from seqtag.batch import Batch, TargetSpec
 from seqtag.configuration import build
+from seqtag.data.cache import Cache
 from seqtag.data.collation import collate
-from seqtag.data.corpus import (
-    EncodedRows,
-    digest_file,
-    digest_settings,
-    iterate,
-    store,
-)
-from seqtag.data.inputs import Inputs, length
-from seqtag.data.readers.lines import open_stream
+from seqtag.data.corpus import EncodedRows
+from seqtag.data.examples import PRESENT, TARGET, Examples, scoring_examples, training_examples
+from seqtag.data.findings import Findings
+from seqtag.data.inputs import Inputs
 from seqtag.data.sampler import Batching, BudgetSampler
 from seqtag.data.source import build_reader
 from seqtag.data.tokenizers import Tokenizer
+from seqtag.data.windows import LongRows
 from seqtag.nn.search import Search
+from seqtag.preparation.preparation import FILES, Preparation
+from seqtag.preparation.rows import ReadRows, StreamedRows
+from seqtag.preparation.stream import StreamedBatches
 from seqtag.split import Split
 from seqtag.tasks.task import Task
 
-SPLITS = ("train", "dev", "test")
-
-
-@dataclass(frozen=True)
-class _Read:
-    """Rows of a file, or part of them, before they are encoded."""
-
-    rows: Table
-    path: Path
-    digest: str
-    key: str
-    empty: int
+COUNTS = ("rows", "elements", "longest", "unknown", "missing")
 
 
 class DataModule(LightningDataModule):
@@ -67,25 +56,26 @@ class DataModule(LightningDataModule):
         self.task = Task.from_config(config)
         self.splits: dict[str, Split] = {}
         self.notes: list[str] = []
+        self.faults = Findings()
+        self.stream: StreamedRows | None = None
         self._data: Mapping[str, Any] = config["data"]
         self._batching = Batching.from_config(config)
         self._seed: int = config["seed"]
-        self._spelling = tuple(config["embedding"].get("spelling") or ())
         self._search = (
             build(config["search"], kinds=(Search,), name="search") if "search" in config else None
         )
-        # Not the task's metrics: they change no table.
-        self._settings = {
-            "data": _without_paths(self._data),
-            "task": {"_target_": config["task"]["_target_"]},
-        }
         self._reader = build_reader(
             self._data,
             per_element=self.task.per_element,
             sequence=self.task.sequence,
+            several=self.task.several,
             read_target=True,
         )
-        self._folder = Path(config["cache"]).expanduser()
+        self.long_rows = LongRows.from_config(config, per_element=self.task.per_element)
+        self.cache = Cache(Path(config["cache"]).expanduser(), processes=self._data["processes"])
+        self._preparation = Preparation(
+            task=self.task, reader=self._reader, cache=self.cache, config=config
+        )
         self._inputs, self._target = inputs, target
 
     @property
@@ -105,34 +95,100 @@ class DataModule(LightningDataModule):
         assert self._target is not None, "read_all() or a checkpoint gives this"
         return self._target
 
-    def read_all(self, *, test: bool) -> None:
+    def read_all(self, *, test: bool, strict: bool = True) -> None:
         """Read train and dev, which is cut from train where none is named; and test if asked.
+
+        Args:
+            test: whether to read the test split.
+            strict: end at errors. Without, they are kept in ``faults`` and the reading goes on as
+                far as it can: a split may then lack rows, or be missing.
 
         Raises:
             ValueError: a file cannot be read, a split is empty, a sequence is too long.
         """
         if self._data["train"] is None:
             raise ValueError("data.train is not given: name the training file, data.train=FILE")
-        wanted = SPLITS if test else SPLITS[:-1]
-        read = {name: self._read(name) for name in wanted if self._data[name] is not None}
-        if "dev" not in read:
+        read: dict[str, ReadRows] = {}
+        for name in FILES if test else FILES[:-1]:
+            if self._data[name] is not None:
+                with self._noting_faults():
+                    if name == "train" and self._data["streaming"]:
+                        self.stream = self._preparation.stream(name)
+                        self.faults.add(self.stream.findings)
+                        continue
+                    read[name] = self._preparation.read(name)
+                    self.faults.add(read[name].findings)
+        if strict:
+            self.faults.raise_errors()
+        if self.stream is not None:
+            with self._noting_faults():
+                self._check_stream()
+        elif "train" not in read:
+            return
+        else:
+            with self._noting_faults():
+                self._cut_train(read)
+        with self._noting_faults():
+            self._learn(self.stream or read["train"])
+        if strict:
+            self.faults.raise_errors()
+        if self._inputs is None or self._target is None:
+            return
+        for name in FILES:
+            if name in read:
+                with self._noting_faults():
+                    self._encode(name, read[name])
+        if strict:
+            self.faults.raise_errors()
+
+    @contextmanager
+    def _noting_faults(self) -> Iterator[None]:
+        try:
+            yield
+        except ValueError as error:
+            self.faults.error(str(error))
+
+    def _cut_train(self, read: dict[str, ReadRows]) -> None:
+        """Take dev from train where none is named, and of train no more rows than are wanted."""
+        if self._data["dev"] is None:
             read["train"], read["dev"] = self._cut(read["train"])
         if self._data["train_rows"] is not None:
             read["train"] = self._draw(read["train"], self._data["train_rows"])
-        train = read["train"].rows
-        if self._inputs is None:
-            words = self.input_tokenizer.words
-            self._inputs = Inputs.fit(
-                iterate(train),
-                vectors="vectors" in train.column_names,
-                min_frequency=self._data["min_frequency"],
-                spelling=self._spelling if words else (),
+
+    def _check_stream(self) -> None:
+        """Refuse what only rows on disk allow, and say what streaming gives up."""
+        assert self.stream is not None
+        if self._data["dev"] is None or self._data["train_rows"] is not None:
+            raise ValueError(
+                "data.streaming=true: rows that are never stored cannot be cut or drawn from; "
+                "name a dev file, data.dev=FILE, and leave data.train_rows=null"
             )
+        longest = self.stream.counts["longest"]
+        if refusal := self.long_rows.refusal(longest):
+            raise ValueError(f"{self.stream.given}: {refusal}")
+        self.notes.append(
+            f"train: {self.stream.counts['rows']:,} rows, {self.stream.counts['elements']:,} "
+            f"elements, longest {longest:,}, read anew in every epoch ({self.stream.given}); "
+            f"shuffled {self._data['stream_buffer']:,} rows at a time; without a training split on "
+            "disk there are no floors of words or n-grams, and no row is named by its line in an "
+            "error during training"
+        )
+
+    def _learn(self, train: ReadRows | StreamedRows) -> None:
+        """What training teaches of inputs and targets, unless it was given."""
+        if self._inputs is None:
+            self._inputs = self._preparation.fit_inputs(train, words=self.input_tokenizer.words)
+            self.notes += self._inputs.notes
         if self._target is None:
-            self._target = self.task.fit(lambda: (row["target"] for row in iterate(train)))
-        for name in SPLITS:
-            if name in read:
-                self.splits[name] = self._encode(name, read[name])
+            self._target = self._preparation.fit_target(train)
+
+    def sources(self) -> dict[str, dict[str, Any]]:
+        """What a run's record says of each split that was read."""
+        found = {name: split.source() for name, split in self.splits.items()}
+        if self.stream is not None:
+            given, digest = self.stream.given, self.stream.digest
+            found["train"] = {"path": given, "sha256": digest, **self.stream.counts}
+        return found
 
     def read_split(self, name: str) -> Split:
         """Read one split with the vocabularies given at the start.
@@ -141,19 +197,26 @@ class DataModule(LightningDataModule):
             ValueError: as for ``read_all``.
         """
         if self._data[name] is not None:
-            read = self._read(name)
+            read = self._preparation.read(name)
         elif name == "dev" and self._data["train"] is not None:
-            _, read = self._cut(self._read("train"))
+            _, read = self._cut(self._preparation.read("train"))
         else:
             raise ValueError(f"this run has no {name} split: name a file, data.{name}=FILE")
-        self.splits[name] = self._encode(name, read)
+        self.faults.add(read.findings)
+        self.faults.raise_errors()
+        self._encode(name, read)
+        self.faults.raise_errors()
         return self.splits[name]
 
     def batches(self, name: str, *, shuffle: bool) -> DataLoader[Batch]:
         """A loader over a split: shuffled for training, or sorted by length."""
         split, trainer = self.splits[name], self.trainer
+        choose = training_examples if shuffle else scoring_examples
+        examples = choose(
+            split.encoded, split.sizes(), self.long_rows, per_element=self.task.per_element
+        )
         sampler = BudgetSampler(
-            split.sizes(),
+            examples.sizes,
             batching=self._batching,
             seed=self._seed,
             shuffle=shuffle,
@@ -165,12 +228,17 @@ class DataModule(LightningDataModule):
             # one; at this moment its own count of epochs is one behind, its steps are right.
             steps = -(-len(sampler) // trainer.accumulate_grad_batches)
             sampler.set_epoch(trainer.global_step // max(1, steps))
-        workers = self._batching.num_workers
         # The sampler gives lists of rows, so that the set's item is a whole batch; it stands as
         # ``sampler`` since that is where Lightning looks for set_epoch.
+        return self._loader(
+            _Batches(examples, list(self.inputs.fields), self.task), sampler=sampler
+        )
+
+    def _loader(self, batches: Dataset[Batch], **order: Any) -> DataLoader[Batch]:
+        workers, trainer = self._batching.num_workers, self.trainer
         return DataLoader(
-            _Batches(split.encoded, list(self.inputs.fields), self.task),
-            sampler=sampler,
+            batches,
+            **order,
             batch_size=None,
             # Of its own, since a loader draws a seed at each start: the random numbers of a
             # resumed training would no longer be those of an uninterrupted one.
@@ -182,7 +250,24 @@ class DataModule(LightningDataModule):
 
     def train_dataloader(self) -> DataLoader[Batch]:
         """Shuffled training batches."""
-        return self.batches("train", shuffle=True)
+        if self.stream is None:
+            return self.batches("train", shuffle=True)
+        batches = StreamedBatches(
+            self.stream,
+            inputs=self.inputs,
+            task=self.task,
+            spec=self.target,
+            long_rows=self.long_rows,
+            batching=self._batching,
+            buffer=self._data["stream_buffer"],
+            seed=self._seed,
+        )
+        if self.trainer:
+            # Of an interrupted run ``current_epoch`` is one behind (see ``batches``).
+            epochs = self.trainer.fit_loop.epoch_progress.current
+            assert isinstance(epochs, _ProcessedTracker)
+            batches.epoch = epochs.processed
+        return self._loader(batches)
 
     def val_dataloader(self) -> DataLoader[Batch]:
         """Dev batches."""
@@ -198,45 +283,7 @@ class DataModule(LightningDataModule):
         """Copy while the device works; Lightning would wait for a dataclass."""
         return batch.to(device, non_blocking=True)
 
-    def _read(self, name: str) -> _Read:
-        """Rows of a file, from the cache where file and settings are as they were."""
-        path = Path(self._data[name])
-        with open_stream(str(path)) as stream:
-            first = next((r for r in self._reader.read(stream, str(path)) if length(r)), None)
-        if first is None:
-            raise ValueError(f"{path} (data.{name}) has no rows")
-        digest = digest_file(path)
-        key = digest_settings([digest, str(path), self._settings])
-        kind = "vectors" if "vectors" in first else "tokens"
-        element = List(Value("float64")) if kind == "vectors" else Value("string")
-        target = List(Value("float64")) if self.task.numeric else Value("string")
-        features = Features(
-            {
-                kind: List(element),
-                "target": List(target) if self.task.per_element else target,
-                "file": Value("string"),
-                "line": Value("int64"),
-            }
-        )
-
-        def rows(counts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-            counts["empty"] = 0
-            with open_stream(str(path)) as stream:
-                for row in self._reader.read(stream, str(path)):
-                    if not length(row):
-                        counts["empty"] += 1
-                        continue
-                    yield {
-                        kind: row[kind],  # type: ignore[literal-required]
-                        "target": self.task.parse(row),
-                        "file": row["file"],
-                        "line": row["line"],
-                    }
-
-        stored = store(self._folder, f"rows-{key}", features, rows)
-        return _Read(stored.table, path, digest, key, stored.counts["empty"])
-
-    def _cut(self, train: _Read) -> tuple[_Read, _Read]:
+    def _cut(self, train: ReadRows) -> tuple[ReadRows, ReadRows]:
         """Training rows in two, by a permutation that depends on ``data.dev_seed`` alone."""
         fraction, rows = self._data["dev_fraction"], train.rows
         if not 0 < fraction < 1:
@@ -244,12 +291,12 @@ class DataModule(LightningDataModule):
         size = max(1, round(fraction * len(rows)))
         if size >= len(rows):
             raise ValueError(
-                f"{train.path} has {len(rows)} rows: too few to cut a dev split from; "
+                f"{train.given} has {len(rows)} rows: too few to cut a dev split from; "
                 "name one, data.dev=FILE"
             )
         order = np.random.default_rng(self._data["dev_seed"]).permutation(len(rows))
         self.notes.append(
-            f"no data.dev: {size} of the {len(rows)} rows of {train.path} are the dev split "
+            f"no data.dev: {size} of the {len(rows)} rows of {train.given} are the dev split "
             f"(data.dev_fraction={fraction}, data.dev_seed={self._data['dev_seed']})"
         )
         parts = (np.sort(order[size:]), np.sort(order[:size]))
@@ -259,7 +306,7 @@ class DataModule(LightningDataModule):
         )
         return kept, replace(cut, empty=0)
 
-    def _draw(self, train: _Read, size: int) -> _Read:
+    def _draw(self, train: ReadRows, size: int) -> ReadRows:
         """So many training rows, drawn by ``data.dev_seed``; a larger draw holds a smaller one."""
         rows = len(train.rows)
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= rows:
@@ -273,71 +320,49 @@ class DataModule(LightningDataModule):
             train, rows=train.rows.select(np.sort(drawn)), key=f"{train.key}-drawn-{size}"
         )
 
-    def _encode(self, name: str, read: _Read) -> Split:
-        """The numbers of a split's rows, from the cache where nothing changed."""
-        spec = self.task.extend(self.target, (row["target"] for row in iterate(read.rows)))
+    def _encode(self, name: str, read: ReadRows) -> None:
+        """Give a split its numbers.
+
+        Raises:
+            ValueError: it breaks a limit; rows that cannot be encoded are among the ``faults``.
+        """
+        spec = self._preparation.extend(read, self.target)
+        key, stored = self._preparation.encode(read, self.inputs, spec)
+        self.faults.add(Findings.of_counts(stored.counts))
         fields = self.inputs.fields
-        key = digest_settings([read.key, self.inputs.state(), spec.state(), self._settings])
-        number = Value("float32") if spec.width else Value("int32")
-        features = Features(
-            {
-                **{n: List(Value(field.dtype)) for n, field in fields.items()},
-                "target": List(number),
-                "present": List(Value("uint8")),
-            }
-        )
-
-        def rows(counts: dict[str, Any]) -> Iterator[dict[str, Any]]:
-            counts.update(rows=0, elements=0, longest=0, unknown=0, missing=0)
-            for row in iterate(read.rows):
-                encoded = self.inputs.encode(row)
-                try:
-                    encoded |= self.task.encode(row["target"], spec)
-                except ValueError as error:
-                    raise ValueError(f"{place(row)}: {error}") from error
-                counts["rows"] += 1
-                counts["elements"] += length(row)
-                counts["longest"] = max(counts["longest"], length(row))
-                counts["unknown"] += self.inputs.unknown(row)
-                counts["missing"] += int((encoded["present"] == 0).sum())
-                yield {column: values.reshape(-1) for column, values in encoded.items()}
-
-        stored = store(self._folder, f"encoded-{key}", features, rows)
         widths = {n: field.shape[0] for n, field in fields.items() if field.shape}
         if spec.width:
-            widths |= {"target": spec.width, "present": spec.width}
-        split = Split(
+            widths |= {TARGET: spec.width, PRESENT: spec.width}
+        counts = {key: stored.counts[key] for key in COUNTS}
+        self.splits[name] = Split(
             name=name,
-            path=read.path,
+            given=read.given,
+            key=key,
             digest=read.digest,
             rows=read.rows,
             encoded=EncodedRows(stored.table, widths),
             spec=spec,
-            counts={**stored.counts, "empty": read.empty},
+            counts={**counts, "empty": read.empty},
+            findings=read.findings,
+            long_rows=self.long_rows,
         )
-        split.check(
+        self.splits[name].check(
             max_tokens=self._batching.max_tokens,
             search=self._search,
             per_element=self.task.per_element,
         )
-        return split
 
 
 class _Batches(Dataset[Batch]):
-    """The set whose item at a list of rows is their batch."""
+    """The set whose item at a list of examples is their batch."""
 
-    def __init__(self, encoded: EncodedRows, fields: list[str], task: Task) -> None:
-        self._encoded, self._fields, self._task = encoded, fields, task
+    def __init__(self, examples: Examples, fields: list[str], task: Task) -> None:
+        self._examples, self._fields, self._task = examples, fields, task
 
-    def __getitem__(self, rows: list[int]) -> Batch:
+    def __getitem__(self, numbers: list[int]) -> Batch:
         return collate(
-            [self._encoded[row] for row in rows],
-            rows,
+            [self._examples[number] for number in numbers],
+            self._examples.rows[numbers].tolist(),
             fields=self._fields,
             collate_target=self._task.collate,
         )
-
-
-def _without_paths(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that change what a file is read as, whatever the file."""
-    return {name: value for name, value in data.items() if name not in (*SPLITS, "train_rows")}

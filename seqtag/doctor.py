@@ -1,57 +1,31 @@
-"""What is to be said of a data set before it is trained on."""
+"""What is to be said of a data set before it is trained on, in few lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from seqtag.batch import TargetSpec
 from seqtag.datamodule import DataModule
 from seqtag.split import Split
+from seqtag.survey.facts import Problem, Survey
+from seqtag.survey.remarks import shorten, spell_label
+from seqtag.survey.survey import survey
 
 NAMED = 20
 """Labels named in one line; the others are counted."""
 
-RUN_TOGETHER = 50
-"""A row so many times as long as the median one is likely several that nothing separates."""
-
 
 def examine(data: DataModule) -> Iterator[str]:
-    """Yield what was read and what looks wrong, a line each."""
-    yield from data.notes
+    """Yield what was read and what looks wrong, a line each: the short form of ``check``."""
+    found = survey(data)
+    yield from found.notes
     for split in data.splits.values():
         yield describe(split)
-        lengths = split.encoded.lengths()
-        longest, median = int(np.argmax(lengths)), np.median(lengths)
-        if lengths[longest] > RUN_TOGETHER * median:
-            yield (
-                f"warning: {split.place(longest)} is a row of {lengths[longest]:,} elements, where "
-                f"the median is {median:g}; are there several rows in it?"
-            )
-    spec = data.target
-    if spec.labels:
-        scheme = f", spans in the scheme {spec.scheme}" if spec.scheme else ""
-        yield f"{len(spec.labels)} {_kind(spec)}{scheme}: {_name(spec.labels)}"
-        targets = data.splits["train"].target_lengths() if spec.sequence else np.zeros(0)
-        if len(spec.labels) > len(targets) / 2 and len(targets) and np.median(targets) <= 1:
-            yield (
-                "warning: nearly every target is a symbol of its own; should they be split, with "
-                "data/target_tokenizer=characters or words?"
-            )
-        if len(spec.labels) == 1 and not spec.sequence:
-            yield "warning: the training data has one label only; there is nothing to learn"
-    for split in data.splits.values():
-        yield from name_unseen(split)
-
-
-def name_unseen(split: Split) -> Iterator[str]:
-    """Yield the labels that only this split has, in one line, if there are any."""
-    if split.spec.unseen:
-        yield (
-            f"warning: {split.name} has {_kind(split.spec)} that training lacks, which always "
-            f"count as wrong: {_name(split.spec.unseen)}"
-        )
+    if found.labels:
+        yield describe_labels(found)
+    yield from found.remarks
+    for problem in found.warnings:
+        yield f"warning: {first_of(problem)}"
 
 
 def describe(split: Split) -> str:
@@ -68,7 +42,31 @@ def describe(split: Split) -> str:
         parts.append(f"{counts['missing']:,} targets missing")
     if counts["empty"]:
         parts.append(f"{counts['empty']:,} empty rows left out")
-    return ", ".join(parts) + f" ({split.path})"
+    return ", ".join(parts) + f" ({split.given})"
+
+
+def describe_labels(found: Survey) -> str:
+    """The labels that the model learns, in one line."""
+    scheme = f", spans in the scheme {found.scheme}" if found.scheme else ""
+    if found.file_scheme:
+        scheme += f" (the files have {found.file_scheme})"
+    kind = "target symbols" if found.sequence else "labels"
+    return f"{len(found.labels)} {kind}{scheme}: {_name(tuple(found.labels))}"
+
+
+def name_unseen(split: Split) -> Iterator[str]:
+    """Yield the labels that only this split has, in one line, if there are any."""
+    if split.spec.unseen:
+        yield (
+            f"warning: {split.name} has {_kind(split.spec)} that training lacks, which always "
+            f"count as wrong: {_name(split.spec.unseen)}"
+        )
+
+
+def first_of(problem: Problem) -> str:
+    """The first message of a kind, and how many more there are."""
+    rest = problem.count - 1
+    return problem.messages[0] + (f" (and {rest:,} more such)" if rest else "")
 
 
 def _kind(spec: TargetSpec) -> str:
@@ -76,6 +74,4 @@ def _kind(spec: TargetSpec) -> str:
 
 
 def _name(labels: tuple[str, ...]) -> str:
-    rest = len(labels) - NAMED
-    named = (label if label.strip() else repr(label) for label in labels[:NAMED])
-    return " ".join(named) + (f" and {rest} more" if rest > 0 else "")
+    return shorten(map(spell_label, labels[:NAMED]), len(labels), between=" ")

@@ -6,16 +6,14 @@ import os
 from collections.abc import Mapping, Sized
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from seqtag.batch import TargetSpec
 from seqtag.model import Model
 from seqtag.nn.decoders.decoder import Decoder
 from seqtag.nn.encoders.encoder import Encoder
 from seqtag.nn.heads import Seq2SeqHead
-from seqtag.split import Split
+from seqtag.split import Split, first_above
 
 BYTES = 16
 """Of a trained number: itself, its gradient, and the two averages of AdamW, in single precision."""
@@ -60,13 +58,13 @@ def check_split(model: Model, split: Split) -> None:
     """
     lengths = split.encoded.lengths()
     if model.encoder.longest is not None and (lengths > model.encoder.longest).any():
-        first, others = _first_above(lengths, model.encoder.longest)
+        first, others = first_above(lengths, model.encoder.longest)
         raise ValueError(f"{split.place(first)}: {too_long(model, int(lengths[first]))}{others}")
     head = model.head
     if isinstance(head, Seq2SeqHead) and head.decoder.longest is not None:
         made = split.target_lengths() + 1
         if (made > head.decoder.longest).any():
-            first, others = _first_above(made, head.decoder.longest)
+            first, others = first_above(made, head.decoder.longest)
             raise ValueError(
                 f"{split.place(first)}: a target of {made[first]} symbols with its end is longer "
                 f"than the {head.decoder.longest} that the decoder can make "
@@ -83,13 +81,6 @@ def too_long(model: Model, elements: int) -> str | None:
         f"a sequence of {elements} elements is longer than the {longest} that the encoder can read "
         f"({_key(model.encoder, 'encoder')}); train with more, or shorten the sequence"
     )
-
-
-def _first_above(lengths: NDArray[np.int64], limit: int) -> tuple[int, str]:
-    """The first row above a limit, and a remark on the others."""
-    rows = np.flatnonzero(lengths > limit)
-    others = f" ({len(rows) - 1} more are too long)" if len(rows) > 1 else ""
-    return int(rows[0]), others
 
 
 def _key(part: Encoder | Decoder, name: str) -> str:

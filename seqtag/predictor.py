@@ -11,11 +11,14 @@ import torch
 from seqtag.batch import Output, Prediction, Row, place
 from seqtag.checkpoint import Checkpoint, load_checkpoint
 from seqtag.data.collation import collate
+from seqtag.data.examples import EncodedRow, stretch
 from seqtag.data.inputs import length
 from seqtag.data.sampler import Batching, BudgetSampler
 from seqtag.data.source import build_input_tokenizer
+from seqtag.data.windows import LongRows, Window
 from seqtag.device import choose_device
 from seqtag.limits import too_long
+from seqtag.stretches import predict
 from seqtag.tasks.task import Task
 
 LOOK_AHEAD = 2048
@@ -66,6 +69,9 @@ class Predictor:
         self._device = choose_device(device)
         self.model = checkpoint.model().to(self._device)
         self._batching = Batching.from_config(checkpoint.config)
+        self._long_rows = LongRows.from_config(checkpoint.config, per_element=self.task.per_element)
+        self.long = 0
+        """Sequences so far that were too long to be read in one piece."""
         self.cut = 0
         """Sequences that the search has ended at its limit so far."""
 
@@ -110,14 +116,10 @@ class Predictor:
         outputs = [self._empty_output(probabilities)] * len(rows)
         filled = [number for number, row in enumerate(rows) if length(row)]
         lengths = [length(rows[number]) for number in filled]
+        long_rows = self._long_rows
         for number, cells in zip(filled, lengths, strict=True):
-            if cells > self._batching.max_tokens:
-                raise ValueError(
-                    f"{place(rows[number])}: a sequence of {cells} elements does not fit into "
-                    f"batching.max_tokens={self._batching.max_tokens}; raise that, or shorten the "
-                    "sequence"
-                )
-            if reason := too_long(self.model, cells):
+            reason = long_rows.refusal(cells) or too_long(self.model, min(cells, long_rows.limit))
+            if reason:
                 raise ValueError(f"{place(rows[number])}: {reason}")
         if not filled:
             return outputs
@@ -147,12 +149,12 @@ class Predictor:
     def _predict_batch(self, rows: list[Row], probabilities: bool) -> list[Output]:
         inputs = self.checkpoint.inputs
         batch = collate(
-            [inputs.encode(row) for row in rows],
+            [self._encode(row) for row in rows],
             range(len(rows)),
             fields=list(inputs.fields),
             collate_target=None,
         )
-        prediction = self.model.predict(batch.to(self._device))
+        prediction = predict(self.model, batch.to(self._device), self._long_rows)
         if prediction.complete is not None:
             self.cut += int((~prediction.complete).sum())
         shares = prediction.probabilities
@@ -165,6 +167,16 @@ class Predictor:
             self.checkpoint.target,
             probabilities=probabilities,
         )
+
+    def _encode(self, row: Row) -> EncodedRow:
+        encoded = self.checkpoint.inputs.encode(row)
+        limit = self._long_rows.limit
+        if length(row) <= limit:
+            return encoded
+        self.long += 1
+        if self.task.per_element:
+            return encoded  # read in windows
+        return stretch(encoded, Window(0, limit, 0, limit), per_element=False)
 
     def _row(self, item: Item, number: int) -> Row:
         row: Row = {"file": "item", "line": number}

@@ -10,6 +10,7 @@ from seqtag.batch import Batch, Prediction
 from seqtag.datamodule import DataModule
 from seqtag.evaluation.scores import Scores
 from seqtag.model import Model
+from seqtag.stretches import predict
 
 
 @torch.inference_mode()
@@ -19,7 +20,7 @@ def predict_batches(
     """Yield every batch of a split with the values that the model predicts, in host memory."""
     model = model.to(device).eval()
     for batch in data.batches(split, shuffle=False):
-        prediction = model.predict(batch.to(device))
+        prediction = predict(model, batch.to(device), data.long_rows)
         complete = prediction.complete
         yield (
             batch,

@@ -37,6 +37,7 @@ FORMATS = {
     "tagging": "conll",
     "token_regression": "conll",
     "classification": "tsv",
+    "multi_label": "tsv",
     "regression": "tsv",
     "seq2seq": "tsv",
 }
@@ -59,6 +60,11 @@ FILES = {
         "train": "text\tlabel\ngood dog\tyes\nbad dog\tno\ngood cat\tyes\nbad\tno\ngood\tyes\n",
         "dev": "text\tlabel\ngood cat\tyes\nbad cat\tno\n",
         "test": "text\tlabel\nbad bad dog\tno\n",
+    },
+    "multi_label": {
+        "train": "text\tlabels\ngood dog\tyes pet\nbad dog\tpet\ngood cat\tyes pet\ngood\tyes\n",
+        "dev": "text\tlabels\ngood cat\tpet yes\nbad cat\tpet new\n",
+        "test": "text\tlabels\nbad good dog\tyes pet\n",
     },
     "regression": {
         "train": "text\tvalue\none two\t3\none\t1\ntwo two\t4\ntwo one one\t4\n",

@@ -19,7 +19,8 @@ FLOORS = (
     {"nn", "evaluation"},
     {"data"},
     {"tasks"},
-    {"split", "datamodule", "doctor", "model", "budget", "limits", "checkpoint"},
+    {"split", "preparation", "datamodule", "survey", "doctor"}
+    | {"model", "budget", "limits", "checkpoint", "stretches"},
     {"predictor", "scoring", "floors"},
     {"training"},
     {"report", "claims"},

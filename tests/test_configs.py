@@ -48,6 +48,10 @@ def label(row: list[str]) -> Any:
     return "odd" if len(row) % 2 else "even"
 
 
+def labels(row: list[str]) -> Any:
+    return sorted(set(row))
+
+
 def number(row: list[str]) -> Any:
     return float(len(row))
 
@@ -60,6 +64,7 @@ TARGETS: dict[str, Callable[[list[str]], Any]] = {
     "tagging": label_each,
     "token_regression": number_each,
     "classification": label,
+    "multi_label": labels,
     "regression": number,
     "seq2seq": backwards,
 }
@@ -97,7 +102,7 @@ AROUND: dict[str, list[str]] = {
 }
 ONLY_FOR = {
     # A head that keeps every element pools nothing, and only new sequences are decoded.
-    "pooling": ("task=classification", "task=regression"),
+    "pooling": ("task=classification", "task=multi_label", "task=regression"),
     "decoder": ("task=seq2seq",),
     "search": ("task=seq2seq",),
 }

@@ -256,16 +256,33 @@ class TestFaults:
 class TestLimit:
     def test_a_row_over_the_limit_is_named_with_the_key(self, small_config) -> None:
         with pytest.raises(ValueError, match=r"train\.conll:1: a sequence of 3 elements") as caught:
-            read(small_config("tagging", "batching.max_tokens=2"))
-        assert "batching.max_tokens=2 (1 more rows do not); raise that" in str(caught.value)
+            read(small_config("tagging", "batching.max_tokens=2", "data.too_long=error"))
+        assert "data.too_long=split (1 more are too long)" in str(caught.value)
 
     def test_a_row_of_just_the_limit_is_taken(self, small_config) -> None:
-        read(small_config("tagging", "batching.max_tokens=3"))
+        read(small_config("tagging", "batching.max_tokens=3", "data.too_long=error"))
 
     def test_the_limit_holds_for_tables_made_under_another_one(self, small_config) -> None:
-        read(small_config("tagging"))
-        with pytest.raises(ValueError, match=r"batching\.max_tokens=2"):
-            read(small_config("tagging", "batching.max_tokens=2"))
+        read(small_config("classification"))
+        with pytest.raises(ValueError, match=r"test\.tsv:2: .* over the limit of 2"):
+            read(small_config("classification", "data.max_length=2"))
+
+    def test_long_rows_are_learnt_in_windows_and_scored_whole(self, small_config) -> None:
+        data = read(small_config("tagging", "data.max_length=2"))
+        learnt = [content(batch) for batch in data.batches("train", shuffle=True)]
+        # Rows of 3, 2, 3 and 1: two windows of two each for the long ones.
+        assert sorted(row for *_, rows in learnt for row in rows) == [0, 0, 1, 2, 2, 3]
+        counted = sum(there for *_, (_, present), _ in learnt for row in present for there in row)
+        assert counted == 9
+        scored = [content(batch) for batch in data.val_dataloader()]
+        assert sorted(length for _, lengths, *_ in scored for length in lengths) == [2, 3]
+
+    def test_a_sequence_can_be_read_by_its_beginning(self, small_config) -> None:
+        data = read(small_config("classification", "data.max_length=2", "data.too_long=truncate"))
+        for name in ("train", "test"):
+            for batch in data.batches(name, shuffle=False):
+                assert batch.layout.valid.shape[1] <= 2
+        assert data.splits["test"].counts["longest"] == 3
 
 
 class TestCounts:
@@ -291,7 +308,7 @@ class TestCounts:
         files = {
             "train": "a\tX\nb\tY\n",
             "dev": "a\tZ\nb\tX\n",
-            "test": "a\tA\nb\t_\n",
+            "test": "a\tA\nb\tX\n",
         }
         data = read(small_config("tagging", files=files))
         assert data.target.labels == ("X", "Y")

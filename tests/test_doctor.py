@@ -39,14 +39,16 @@ def test_a_dev_split_that_was_cut_off_is_said_first(small_config) -> None:
 
 def test_the_scheme_of_spans_is_said(small_config) -> None:
     text = "a\tB-PER\nb\tI-PER\nc\tO\n"
-    lines = told(small_config("tagging", files={"train": text, "dev": text}))
-    assert lines[-1] == "3 labels, spans in the scheme IOB2: B-PER I-PER O"
+    lines = told(small_config("tagging", files={"train": text * 2, "dev": text}))
+    assert lines[2] == "3 labels, spans in the scheme IOB2: B-PER I-PER O"
 
 
 def test_labels_that_training_lacks_are_listed(small_config) -> None:
     files = {"train": "a\tX\nb\tY\n", "dev": "a\tX\nb\tQ\nc\tP\n", "test": "a\tX\n"}
-    assert told(small_config("tagging", files=files))[-1] == (
-        "warning: dev has labels that training lacks, which always count as wrong: P Q"
+    lines = told(small_config("tagging", files=files))
+    assert (
+        "warning: dev has labels that training lacks, which always count as wrong: P (1), Q (1)"
+        in lines
     )
 
 
@@ -54,7 +56,7 @@ def test_many_labels_are_counted_after_the_first_twenty(small_config) -> None:
     text = "".join(f"a\tL{n:02}\n" for n in range(25))
     names = " ".join(f"L{n:02}" for n in range(20))
     lines = told(small_config("tagging", files={"train": text, "dev": text}))
-    assert lines[-1] == f"25 labels: {names} and 5 more"
+    assert lines[2] == f"25 labels: {names} and 5 more"
 
 
 def test_a_row_that_looks_like_several_is_pointed_at(small_config) -> None:
@@ -62,13 +64,14 @@ def test_a_row_that_looks_like_several_is_pointed_at(small_config) -> None:
     together = "a\tX\nb\tY\n" * 51
     files = {"train": text + together, "dev": text}
     lines = told(small_config("tagging", files=files))
-    (warning,) = [line for line in lines if line.startswith("warning")]
+    (warning,) = [line for line in lines if "several rows" in line]
+    assert warning.startswith("warning: ")
     assert "train.conll:16 is a row of 102 elements, where the median is 2" in warning
 
 
 def test_numbers_have_no_labels_to_tell_of(small_config) -> None:
     config = small_config("regression")
-    assert [line.split(":")[0] for line in told(config)] == ["train", "dev", "test"]
+    assert not any(" labels: " in line for line in told(config))
 
 
 def test_a_split_is_described_in_one_line(small_config) -> None:

@@ -146,6 +146,38 @@ def test_of_symbols_up_to_four_in_a_row_are_read(small_config) -> None:
     assert reading.model.weights.shape == (1, 25)
 
 
+def test_sets_of_labels_are_those_that_serve_training_best(small_config) -> None:
+    # x is in three of four rows, y in one: x alone is 2 * 3 / (4 + 4). Dev: 2 * 1 / (2 + 3).
+    files = {"train": "text\tlabel\n" + "a\tx y\nb\tx\nc\tx\nd\tz\n"}
+    files["dev"] = "text\tlabel\na\tx y\nb\tz\n"
+    assert floor(small_config("multi_label", files=files))["micro_f1"] == pytest.approx(2 / 5)
+
+
+def test_sets_of_labels_come_from_their_ngrams(small_config) -> None:
+    # Each word has a label of its own, all is in every row, and nobody has seen "new".
+    rows = "a\tx all\nb\ty all\na b\tx y all\nc\tall\nd\t_\n"
+    files = {"train": "text\tlabel\n" + rows * 5, "dev": "text\tlabel\na b\tx y all new\n"}
+    config = small_config("multi_label", "data.missing=_", files=files)
+    assert floor(config, "floor_ngrams")["micro_f1"] == pytest.approx(2 * 3 / (3 + 4))
+    _, reading = fit_floors(read(config))
+    # The n-grams are a, b, c, d and "a b"; d has no target.
+    assert reading.model.weights.shape == (3, 5)
+    assert reading.predict(
+        Target(torch.zeros(2, 1, dtype=torch.int64), torch.ones(2, 1, dtype=torch.bool)),
+        [["b"], ["c"]],
+    ).value.tolist() == [[1, 3, 0], [1, 0, 0]]
+
+
+def test_dev_chooses_the_threshold_of_sets(small_config, monkeypatch) -> None:
+    # Under a heavy penalty a label that one row of three has never reaches one half.
+    monkeypatch.setattr(ngrams, "INVERSE_PENALTIES", (1e-6,))
+    rows = "text\tlabel\n" + "a\tx\nb\tx\nc\ty\n" * 5
+    config = small_config("multi_label", files={"train": rows, "dev": "text\tlabel\nc\tx y\n"})
+    assert floor(config, "floor_ngrams")["micro_f1"] == 1.0
+    _, reading = fit_floors(read(config))
+    assert reading.model.threshold == 0.3
+
+
 def test_numbers_of_rows_come_from_their_ngrams(small_config) -> None:
     # A row of "one" has 1 and one of "two" has 3, whatever its length.
     train = "text\tvalue\n" + "one\t1\ntwo\t3\none one\t1\ntwo two\t3\n" * 20
@@ -223,9 +255,14 @@ def test_of_many_rows_some_are_drawn_and_that_is_said(small_config, monkeypatch,
     assert "floor of n-grams: fitted to 15 of 100 rows" in caplog.text
 
 
-@pytest.mark.parametrize("task", ["tagging", "classification", "regression"])
+@pytest.mark.parametrize("task", ["tagging", "classification", "regression", "multi_label"])
 def test_vectors_are_no_words_and_have_no_ngrams(small_config, task: str) -> None:
-    target = {"tagging": ["X", "Y"], "classification": "X", "regression": 1.0}[task]
+    target = {
+        "tagging": ["X", "Y"],
+        "classification": "X",
+        "regression": 1.0,
+        "multi_label": ["X", "Y", "Z"],
+    }[task]
     train = jsonl(([[0.0], [1.0]], target), ([[2.0], [1.0]], target))
     data = read(small_config(task, data="jsonl", files={"train": train, "dev": train}))
     assert [kind.name for kind in fit_floors(data)] == ["floor"]
@@ -245,7 +282,7 @@ def test_without_training_data_there_is_what_a_checkpoint_knows(small_config) ->
     assert scores["floor/dev/accuracy"] == floor(config)["accuracy"]
 
 
-@pytest.mark.parametrize("task", ["tagging", "classification"])
+@pytest.mark.parametrize("task", ["tagging", "classification", "multi_label"])
 def test_every_floor_is_a_column_and_a_line_that_says_what_it_is(
     small_config, task, capsys
 ) -> None:
@@ -253,11 +290,11 @@ def test_every_floor_is_a_column_and_a_line_that_says_what_it_is(
     scores = score_floors(data, "dev", fit_floors(data))
     print_scores({"dev/accuracy": 0.75, "dev/macro_f1": math.nan}, scores)
     text = capsys.readouterr().out
-    heading = {"tagging": "words", "classification": "n-grams"}[task]
+    heading = {"tagging": "words"}.get(task, "n-grams")
     assert f"dev {heading}" in text
     assert f"\n{heading}: " in text
     assert "\nfloor: the most frequent" in text
-    other = {"tagging": "n-grams: ", "classification": "words: "}[task]
+    other = {"tagging": "n-grams: "}.get(task, "words: ")
     assert other not in text
 
 
@@ -265,7 +302,7 @@ def test_a_floor_that_is_not_there_is_not_named(capsys) -> None:
     print_scores({"test/rmse": 1.0}, {"floor/test/rmse": 2.0})
     lines = capsys.readouterr().out.splitlines()
     assert "2.0000" in lines[4]
-    assert lines[-1] == "floor: the most frequent label or symbols, or the mean"
+    assert lines[-1] == "floor: the most frequent label, labels or symbols, or the mean"
     assert sum(": " in line for line in lines) == 1
 
 

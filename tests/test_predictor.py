@@ -226,12 +226,11 @@ class TestItems:
     def test_no_vectors_at_all_are_an_empty_item(self, of_vectors: Predictor) -> None:
         assert values(of_vectors.predict([[], np.zeros((0, 2)), ""])) == [None] * 3
 
-    def test_an_item_over_the_limit_is_refused_with_the_key(self, run: Path) -> None:
+    def test_an_item_over_the_limit_is_read_in_windows(self, run: Path) -> None:
         predictor = load(run, device="cpu", max_tokens=3)
-        assert len(next(predictor.predict(["dog dog dog"])).value) == 3
-        message = r"item:2: a sequence of 4 elements .* batching\.max_tokens=3"
-        with pytest.raises(ValueError, match=message):
-            list(predictor.predict(["dog", "dog dog dog dog"]))
+        lengths = [len(output.value) for output in predictor.predict(["dog dog dog", "dog " * 50])]
+        assert lengths == [3, 50]
+        assert predictor.long == 1
 
 
 class TestLoading:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from forked_python import forked_python
 
 from seqtag.commands.front import run_command
 from seqtag.configuration import compose, config_directory, options
@@ -41,18 +42,53 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": path, "PYTHONPATH": str(README.parent)}
 
 
+PROBE = """
+import os, sys
+print(sys.argv, sys.path, os.getcwd(), sys.stdin.read(), __name__, flush=True)
+of_shells = {"_", "PWD", "OLDPWD", "SHLVL"}
+print(sorted((name, os.environ[name]) for name in os.environ.keys() - of_shells))
+print("é", file=sys.stderr)
+sys.exit({"number": 3, "text": "gone", "none": None}[sys.argv[1]])
+"""
+
+
+def assert_like_a_fresh_one(python: Path, folder: Path) -> None:
+    """What a process finds around it, what it says and how it ends."""
+    asked = [["-c", PROBE, how, "b c"] for how in ("number", "text", "none", "unknown")]
+    for words in [*asked, ["-m", "seqtag", "tarin"], ["-m", "seqtag"]]:
+        fresh, forked = (
+            subprocess.run(
+                [name, *words], cwd=folder, env=environment(), input=b"in", capture_output=True
+            )
+            for name in (sys.executable, str(python))
+        )
+        assert (forked.returncode, forked.stdout) == (fresh.returncode, fresh.stdout)
+        assert forked.stderr.splitlines()[-1:] == fresh.stderr.splitlines()[-1:]
+
+
+def follow(language: str, text: str, folder: Path, environment: dict[str, str]) -> None:
+    shell = ["bash", "-euo", "pipefail", "-c", limit(text)]
+    command = {"sh": shell, "python": ["python", "-c", text]}[language]
+    answer = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=280
+    )
+    assert answer.returncode == 0, text + answer.stdout + answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert "warning" not in answer.stderr.lower(), text + answer.stderr
+
+
 # One test, since each command goes on where the one before has ended.
 @pytest.mark.timeout(900)
 def test_the_tour_runs_as_it_is_written(tmp_path: Path) -> None:
-    for language, text in TOUR:
-        shell = ["bash", "-euo", "pipefail", "-c", limit(text)]
-        command = {"sh": shell, "python": [sys.executable, "-c", text]}[language]
-        answer = subprocess.run(
-            command, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=280
-        )
-        assert answer.returncode == 0, text + answer.stdout + answer.stderr
-        assert "Traceback" not in answer.stderr
-        assert "warning" not in answer.stderr.lower(), text + answer.stderr
+    (language, text), *others = TOUR
+    assert all(f"seqtag {command}" in text for command in ("train", "evaluate", "predict"))
+    # In processes of their own, which the others are spared: they would only import the same anew.
+    follow(language, text, tmp_path, environment())
+    with forked_python(environment()) as folder:
+        assert_like_a_fresh_one(folder / "python", tmp_path)
+        path = f"{folder}{os.pathsep}{environment()['PATH']}"
+        for language, text in others:
+            follow(language, text, tmp_path, {**environment(), "PATH": path})
 
 
 def test_every_training_in_the_tour_gets_a_limit() -> None:

@@ -17,6 +17,8 @@ RAW_KEYS = frozenset(
         "data.dev",
         "data.test",
         "data.missing",
+        "data.vocabulary",
+        "data.word_vectors",
         "input",
         "output",
         "runs",

@@ -137,7 +137,7 @@ def _run(name: str, arguments: Arguments) -> int:
         if len(bases) > 1:
             raise UnreadableError(f"give one of {' and '.join(bases)}, not both")
         if bases:
-            overrides = _store_base(bases[0], overrides)
+            overrides = _store_base(bases[0], overrides, command=name)
             config_name = RUN_CONFIG
         elif module.TRAINS and not _names_data(arguments):
             if "task" in arguments.given():
@@ -192,8 +192,13 @@ def _store_run_config(name: str, run: str, overrides: list[str]) -> list[str]:
     return _store(config, overrides, of_run=True)
 
 
-def _store_base(key: str, overrides: list[str]) -> list[str]:
+def _store_base(key: str, overrides: list[str], *, command: str) -> list[str]:
     """Make a run's config the base of a training: of the run that ``resume`` or ``from`` names.
+
+    Args:
+        key: that names the run.
+        overrides: what the command line says.
+        command: whose own keys the config gets besides.
 
     Returns:
         The overrides that are left for Hydra.
@@ -209,10 +214,18 @@ def _store_base(key: str, overrides: list[str]) -> list[str]:
     # What that run itself began with is past, and its machine's folders are not this one's.
     own: Any = OmegaConf.load(config_directory() / "train.yaml")
     config = OmegaConf.merge(
-        _as_data(stored, folder), {name: own.get(name) for name in (*RUN_KEYS, "cache")}
+        _as_data(stored, folder),
+        {name: own.get(name) for name in (*RUN_KEYS, "cache")},
+        _own_keys(command),
     )
     left = _store(config, overrides, of_run=key == "resume")
     return [*left, f"{key}={quote(str(folder))}"]
+
+
+def _own_keys(command: str) -> dict[str, Any]:
+    """What a command's yaml holds beside the config of a training."""
+    keys = OmegaConf.load(config_directory() / f"{command}.yaml")
+    return {} if command == "train" else {str(k): v for k, v in keys.items() if k != "defaults"}
 
 
 def _as_data(config: Any, run: str | Path) -> Any:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import io
+import gzip
 import logging
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, cast
 
 from seqtag.checkpoint import load_checkpoint
-from seqtag.commands.sources import STREAM, choose_reader, open_input
+from seqtag.commands.sources import COMPRESSED, STREAM, choose_reader, open_input
 from seqtag.data.inputs import length
 from seqtag.predictor import LOOK_AHEAD, Predictor
 
@@ -35,15 +36,25 @@ def predict(config: dict[str, Any], overrides: list[str]) -> None:
     typed = source in (None, STREAM) and sys.stdin.isatty()
     with open_input(source) as (stream, name), _open_output(config["output"], source) as output:
         rows = reader.read(stream, name)
+        writer = reader.writer(output)
         elements = unknown = 0
+        categories: Counter[str] = Counter()
         for row, answer in predictor.predict_rows(
             rows, probabilities=config["probabilities"], look_ahead=1 if typed else LOOK_AHEAD
         ):
-            output.write(reader.write(row, answer))
+            writer.add(row, answer)
             if typed:
                 output.flush()
             elements += length(row)
             unknown += checkpoint.inputs.unknown(row)
+            categories.update(checkpoint.inputs.unknown_categories(row))
+        writer.close()
+    if predictor.long:
+        log.info(
+            "%s sequences over the limit of data.max_length (else batching.max_tokens) were %s",
+            f"{predictor.long:,}",
+            "read in windows" if predictor.task.per_element else "read up to it alone",
+        )
     if predictor.cut:
         log.info(
             "%s outputs were ended by search.max_length or what stands for it, not by the model",
@@ -51,18 +62,17 @@ def predict(config: dict[str, Any], overrides: list[str]) -> None:
         )
     if unknown:
         log.info("%s of the %s elements are unknown to the model", f"{unknown:,}", f"{elements:,}")
+    for column, count in categories.items():
+        if count:
+            log.info("%s values of the feature %s are unknown to the model", f"{count:,}", column)
 
 
 @contextmanager
-def _open_output(path: str | None, source: str | None) -> Iterator[TextIO]:
+def _open_output(path: str | None, source: str | None) -> Iterator[BinaryIO]:
     """Where predictions go; a file appears whole or, after an error, not at all."""
     if path is None or path == STREAM:
-        stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="")
-        try:
-            yield stdout
-            stdout.flush()
-        finally:
-            stdout.detach()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
         return
     target = Path(path).expanduser()
     if (
@@ -76,16 +86,26 @@ def _open_output(path: str | None, source: str | None) -> Iterator[TextIO]:
     if target.is_dir():
         raise ValueError(f"output={path} is a folder; name a file in it")
     if target.exists() and not target.is_file():  # a device or a pipe is written to, not replaced
-        with target.open("w", encoding="utf-8", newline="") as stream:
+        with target.open("wb") as stream:
             yield stream
         return
     target = target.resolve()
     scratch = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with scratch.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
+        with scratch.open("wb") as stream, _compressed(stream, target) as written:
+            yield written
         if target.exists():
             shutil.copymode(target, scratch)
         os.replace(scratch, target)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def _compressed(stream: BinaryIO, target: Path) -> Iterator[BinaryIO]:
+    """The stream, or one that compresses what goes to it where the file's name says so."""
+    if target.suffix != COMPRESSED:
+        yield stream
+        return
+    with gzip.GzipFile(fileobj=stream, mode="wb", filename="", mtime=0) as packed:
+        yield cast(BinaryIO, packed)

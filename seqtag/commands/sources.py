@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from seqtag.data.readers.lines import open_stream
+from seqtag.data.readers.files import open_stream
 from seqtag.data.readers.reader import Reader
 from seqtag.data.source import as_raw_lines, build_reader, change_format
 from seqtag.tasks.task import Task
@@ -16,8 +16,13 @@ from seqtag.tasks.task import Task
 STREAM = "-"
 """How the command line names stdin and stdout, beside leaving the key out."""
 
-ENDINGS = frozenset({"conllu", "conll", "tsv", "csv", "jsonl"})
-"""Files that go to their own reader unasked; the option of ``data`` has the same name."""
+ENDINGS = {
+    **{ending: ending for ending in ("conllu", "conll", "tsv", "csv", "jsonl", "npz", "ts")},
+    **dict.fromkeys(("parquet", "arrow", "feather"), "table"),
+}
+"""Files that go to their own reader unasked, with the option of ``data`` that has it."""
+
+COMPRESSED = ".gz"
 
 
 def choose_reader(
@@ -33,15 +38,20 @@ def choose_reader(
     """
     data = config["data"]
     named = any(override.startswith("data=") for override in overrides)
-    ending = Path(config["input"] or "").suffix.removeprefix(".").lower()
-    if not named and ending != data["format"]:
-        if ending in ENDINGS:
-            data = change_format(data, ending, keep_columns=True)
+    name = Path((config["input"] or "").lower().removesuffix(COMPRESSED))
+    option = ENDINGS.get(name.suffix.removeprefix("."))
+    if not named and (option is None or option != data["format"]):
+        if option is not None:
+            data = change_format(data, option, keep_columns=True)
         elif not vectors:
             data = as_raw_lines(data)
         # Raw lines hold no vectors: those are read as the model's training files were.
     return build_reader(
-        data, per_element=task.per_element, sequence=task.sequence, read_target=False
+        data,
+        per_element=task.per_element,
+        sequence=task.sequence,
+        several=task.several,
+        read_target=False,
     )
 
 

@@ -10,7 +10,13 @@ import yaml
 
 from seqtag.configuration import config_directory
 
-WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+WORDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    list: "a list in brackets",
+}
 
 
 def check_types(config: Mapping[str, Any], command: str) -> None:

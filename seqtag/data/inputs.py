@@ -9,60 +9,100 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.batch import AFFIXES, CHARACTERS, VECTORS, WORD, Row, place
+from seqtag.batch import VECTORS, WORD, Row, place
+from seqtag.data.feature_collector import FeatureCollector
+from seqtag.data.features import Categories, NumberScale, categories_of, numbers_of
 from seqtag.data.field import Field
-from seqtag.data.spelling import Affixes, SpeltWords
+from seqtag.data.normalization import Normalization
+from seqtag.data.token_fields import SPELLING, fit_tokens
 from seqtag.data.vocabulary import VectorScale, Vocabulary
+from seqtag.data.word_vectors import WordVectors
+from seqtag.nn.features import FEATURE, NUMBER
+from seqtag.nn.word_vectors import WORD_VECTORS
 
-SPELLING: dict[str, type[Affixes] | type[SpeltWords]] = {
-    AFFIXES: Affixes,
-    CHARACTERS: SpeltWords,
+KINDS: dict[str, type[Field]] = {
+    WORD: Vocabulary,
+    VECTORS: VectorScale,
+    WORD_VECTORS: WordVectors,
+    **SPELLING,
 }
-"""The fields that say how a word is spelt."""
 
-KINDS: dict[str, type[Field]] = {WORD: Vocabulary, VECTORS: VectorScale, **SPELLING}
+FEATURES: dict[str, type[Field]] = {FEATURE: Categories, NUMBER: NumberScale}
+"""The fields that are named by a column, by what stands before its name."""
+
+FORM = "normalization"
+"""Key of the state that is no field."""
 
 
 class Inputs:
     """The input fields of a data set, as training found them.
 
     Args:
-        fields: ``word`` (a vocabulary) for rows of tokens, and where those are words perhaps
-            ``affixes`` and ``characters``; ``vectors`` (a scale) for rows of vectors.
+        fields: ``word`` (a vocabulary) for rows of tokens, perhaps with ``word_vectors``, and where
+            those are words with ``affixes`` and ``characters``; or ``vectors`` (a scale) for rows
+            of vectors; beside either, ``feature:COLUMN`` and ``number:COLUMN``.
+        normalization: of all text before it is looked up.
+        notes: what the user is to be told of how the fields were found.
     """
 
-    def __init__(self, fields: Mapping[str, Field]) -> None:
+    def __init__(
+        self,
+        fields: Mapping[str, Field],
+        *,
+        normalization: Normalization,
+        notes: Sequence[str],
+    ) -> None:
         self.fields = dict(fields)
+        self.normalization = normalization
+        self.notes = list(notes)
 
     @classmethod
     def fit(
-        cls, rows: Iterable[Row], *, vectors: bool, min_frequency: int, spelling: Sequence[str]
+        cls,
+        rows: Iterable[Row],
+        *,
+        vectors: bool,
+        words: bool,
+        spelling: Sequence[str],
+        data: Mapping[str, Any],
     ) -> Inputs:
         """Collect the vocabulary, or measure the vectors, of the training rows.
 
         Args:
             rows: of the training split; read once.
             vectors: whether they hold vectors rather than tokens.
-            min_frequency: how often training must have a token for the model to know it.
-            spelling: which fields say how a token is spelt; vectors have none.
+            words: whether the tokens are words, which have a spelling.
+            spelling: which fields say how a word is spelt.
+            data: the config's node: ``min_frequency`` (how often training must have a token for
+                the model to know it), ``vocabulary`` (a file in its place), ``word_vectors`` (a
+                file) and ``word_vectors_limit``, ``features`` and ``numeric_features`` (columns),
+                ``normalization`` (a form).
 
         Raises:
-            ValueError: there is no such field.
+            ValueError: there is no such field or form, a file cannot be read or has nothing to do
+                with the rows, a key has no meaning beside another, a feature cannot be measured.
         """
+        normalization = Normalization(data["normalization"])
+        features = FeatureCollector(data["features"], data["numeric_features"], normalization)
+        watched = features.watch(rows)
         if vectors:
-            return cls({VECTORS: VectorScale.measure(row["vectors"] for row in rows)})
-        if unheard_of := [name for name in spelling if name not in SPELLING]:
-            raise ValueError(
-                f"embedding.spelling has {', '.join(unheard_of)}; there are {', '.join(SPELLING)}"
-            )
-        counts: Counter[str] = Counter()
-        for row in rows:
-            counts.update(row["tokens"])
-        return cls(
-            {
-                WORD: Vocabulary.of_counts(counts, minimum=min_frequency),
-                **{name: SPELLING[name].fit(counts) for name in spelling},
+            _refuse_text_keys(data)
+            fields: dict[str, Field] = {
+                VECTORS: VectorScale.measure(row["vectors"] for row in watched)
             }
+            notes: list[str] = []
+        else:
+            counts: Counter[str] = Counter()
+            for row in watched:
+                counts.update(row["tokens"])
+            fields, notes = fit_tokens(
+                counts,
+                spelling=spelling if words else (),
+                data=data,
+                normalization=normalization,
+            )
+        return cls(
+            fields | features.fields(), normalization=normalization, notes=notes + features.notes()
         )
 
     @property
@@ -71,18 +111,24 @@ class Inputs:
         return VECTORS in self.fields
 
     def encode(self, row: Row) -> dict[str, NDArray[Any]]:
-        """The row's numbers by field: ``word [source]``, any other ``[source, width]``.
+        """The row's numbers by field: ids ``[source]``, any other ``[source, width]``.
 
         Raises:
-            ValueError: the row is of the other kind, or its vectors of another width.
+            ValueError: the row is of the other kind, its vectors are of another width, or it lacks
+                a feature.
         """
+        reads = VECTORS if self.reads_vectors else "tokens"
+        if reads not in row:
+            other = "tokens" if self.reads_vectors else "vectors"
+            raise ValueError(f"{place(row)}: {other}, where this model reads {reads}")
+        elements: Sequence[Any] = (
+            row["vectors"] if self.reads_vectors else self.normalization.each(row["tokens"])
+        )
         encoded: dict[str, NDArray[Any]] = {}
         for name, field in self.fields.items():
-            if field.reads not in row:
-                other = "tokens" if field.reads == "vectors" else "vectors"
-                raise ValueError(f"{place(row)}: {other}, where this model reads {field.reads}")
+            values = self._values(row, name, field) if field.reads == "features" else elements
             try:
-                encoded[name] = field.encode(row[field.reads])  # type: ignore[literal-required]
+                encoded[name] = field.encode(values)
             except ValueError as error:
                 raise ValueError(f"{place(row)}: {error}") from error
         return encoded
@@ -92,16 +138,61 @@ class Inputs:
         field = self.fields.get(WORD)
         if not isinstance(field, Vocabulary):
             return 0
-        return sum(token not in field for token in row["tokens"])
+        return sum(token not in field for token in self.normalization.each(row["tokens"]))
+
+    def unknown_categories(self, row: Row) -> dict[str, int]:
+        """By column, how many of the row's categories training never saw."""
+        return {
+            _column(name): sum(category not in field for category in self._values(row, name, field))
+            for name, field in self.fields.items()
+            if isinstance(field, Categories)
+        }
 
     def state(self) -> dict[str, dict[str, Any]]:
         """Plain values for the checkpoint."""
-        return {name: field.state() for name, field in self.fields.items()}
+        state = {name: field.state() for name, field in self.fields.items()}
+        if self.normalization.form is not None:
+            state[FORM] = {"form": self.normalization.form}
+        return state
 
     @classmethod
     def from_state(cls, state: Mapping[str, Mapping[str, Any]]) -> Inputs:
-        """The inputs whose ``state()`` this is."""
-        return cls({name: KINDS[name](**values) for name, values in state.items()})
+        """The inputs whose ``state()`` this is, without notes."""
+        fields = {name: _kind(name)(**values) for name, values in state.items() if name != FORM}
+        form = state[FORM]["form"] if FORM in state else None
+        return cls(fields, normalization=Normalization(form), notes=())
+
+    def _values(self, row: Row, name: str, field: Field) -> Sequence[Any]:
+        """What the row has in the column of a feature."""
+        if isinstance(field, Categories):
+            return categories_of(row, _column(name), length(row), self.normalization)
+        return numbers_of(row, _column(name), length(row))
+
+
+def _refuse_text_keys(data: Mapping[str, Any]) -> None:
+    """Refuse settings for text where the elements are vectors."""
+    keys = ["vocabulary", "word_vectors"]
+    # A category beside the vectors is text.
+    keys += [] if data["features"] else [FORM]
+    for key in keys:
+        if data[key] is not None:
+            raise ValueError(
+                f"data.{key}={data[key]} is for text, and the elements of the training split are "
+                "vectors; leave it out"
+            )
+
+
+def _kind(name: str) -> type[Field]:
+    """The class of an input field."""
+    return (
+        next((kind for prefix, kind in FEATURES.items() if name.startswith(prefix)), None)
+        or KINDS[name]
+    )
+
+
+def _column(name: str) -> str:
+    """The column that an input field with a feature is named by."""
+    return name.partition(":")[2]
 
 
 def length(row: Row) -> int:

@@ -25,8 +25,20 @@ def build_target_tokenizer(data: Mapping[str, Any]) -> Tokenizer:
     return tokenizer
 
 
+def build_further_tokenizer(data: Mapping[str, Any]) -> Tokenizer:
+    """What splits the further columns of an input."""
+    tokenizer = build(data["further_tokenizer"], kinds=(Tokenizer,), name="data.further_tokenizer")
+    assert isinstance(tokenizer, Tokenizer)
+    return tokenizer
+
+
 def build_reader(
-    data: Mapping[str, Any], *, per_element: bool, sequence: bool, read_target: bool
+    data: Mapping[str, Any],
+    *,
+    per_element: bool,
+    sequence: bool,
+    several: bool,
+    read_target: bool,
 ) -> Reader:
     """What reads and writes the files.
 
@@ -35,6 +47,7 @@ def build_reader(
         per_element: whether every element has a target, so that a target that comes as one string
             is split.
         sequence: whether a target is a sequence with a length of its own.
+        several: whether a target is a set of labels of the sequence.
         read_target: False for prediction, where files without the target are fine.
     """
     reader = build(
@@ -47,6 +60,13 @@ def build_reader(
         input_tokenizer=build_input_tokenizer(data),
         target_tokenizer=build_target_tokenizer(data) if per_element else None,
         sequence_tokenizer=build_target_tokenizer(data) if sequence else None,
+        label_tokenizer=build_target_tokenizer(data) if several else None,
+        references=data["references"],
+        features=data["features"],
+        numeric_features=data["numeric_features"],
+        further_input=data["further_input"],
+        further_tokenizer=build_further_tokenizer(data),
+        mask=data["mask"],
         missing=data["missing"],
         skip_lines=data["skip_lines"],
         encoding=data["encoding"],
@@ -56,11 +76,37 @@ def build_reader(
     return reader
 
 
-MODEL_KEYS = ("input_tokenizer", "target_tokenizer", "min_frequency")
+def reads_files(data: Mapping[str, Any]) -> bool:
+    """Whether the keys of splits name files, rather than parts of a published data set."""
+    reader = build({**data["reader"], "_partial_": True}, kinds=(Reader,), name="data.reader")
+    return bool(reader.func.reads_files)
+
+
+MODEL_KEYS = (
+    "input_tokenizer",
+    "target_tokenizer",
+    "further_tokenizer",
+    "scheme",
+    "too_long",
+    "max_length",
+    "normalization",
+    "vocabulary",
+    "word_vectors",
+    "word_vectors_limit",
+    "min_frequency",
+)
 """Keys of ``data`` that belong to the model, whatever the format."""
 
-COLUMNS = ("input", "target")
-USER_COLUMNS = frozenset({"tsv", "csv", "jsonl"})
+COLUMNS = (
+    "input",
+    "target",
+    "references",
+    "features",
+    "numeric_features",
+    "further_input",
+    "mask",
+)
+USER_COLUMNS = frozenset({"tsv", "csv", "jsonl", "table", "hub"})
 """Formats whose columns have names of the user's own, which mean the same in each."""
 
 

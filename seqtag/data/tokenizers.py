@@ -63,6 +63,37 @@ class Characters(Tokenizer):
         return "".join(tokens)
 
 
+class Separated(Tokenizer):
+    """Elements between separators, such as ``V;PST;SG``; blanks around them are layout.
+
+    Nothing between two separators is no element.
+
+    Args:
+        separator: what stands between two elements; more than blanks, for which there is
+            ``Whitespace``.
+
+    Raises:
+        ValueError: the separator is empty, or of blanks alone.
+    """
+
+    def __init__(self, *, separator: str) -> None:
+        if not separator.strip(BETWEEN_WORDS):
+            raise ValueError(
+                f"separator={separator!r}: give a character such as ; or |, or take the tokenizer "
+                "whitespace"
+            )
+        self.separator = separator
+
+    def split(self, text: str) -> list[str]:
+        """The elements of ``text`` without the blanks around them."""
+        parts = (part.strip(BETWEEN_WORDS) for part in text.split(self.separator))
+        return [part for part in parts if part]
+
+    def join(self, tokens: list[str]) -> str:
+        """The elements with the separator between them."""
+        return self.separator.join(tokens)
+
+
 class Smiles(Tokenizer):
     """Atoms, bonds and ring numbers of a molecule written as SMILES.
 

@@ -163,11 +163,17 @@ class Moments:
 
     @property
     def deviation(self) -> NDArray[np.float64]:
-        """Population standard deviation of each column; 1 where a column never varies.
+        """Population standard deviation of each column; 1 where a column never varies."""
+        return np.where(self.varies, self._measured(), 1.0)
+
+    @property
+    def varies(self) -> NDArray[np.bool_]:
+        """Whether each column has more than one value.
 
         A deviation in the last digits of the mean is rounding, not variation.
         """
-        if not self.count:
-            return np.ones_like(self.mean)
-        deviation = np.sqrt(self._squares / self.count)
-        return np.where(deviation > 1e-12 * np.abs(self.mean), deviation, 1.0)
+        varies: NDArray[np.bool_] = self._measured() > 1e-12 * np.abs(self.mean)
+        return varies
+
+    def _measured(self) -> NDArray[np.float64]:
+        return np.sqrt(self._squares / max(1, self.count))

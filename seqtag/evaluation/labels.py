@@ -27,8 +27,8 @@ class Accuracy(Metric):
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
-        """True for labels of elements or rows, not for the symbols of sequences."""
-        return bool(spec.labels) and not spec.sequence
+        """True where an element or a row has one label; not for sequences, nor for sets."""
+        return bool(spec.labels) and not spec.sequence and not spec.multi
 
     @property
     def size(self) -> int:
@@ -61,8 +61,8 @@ class MacroF1(Metric):
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
-        """True for labels of elements or rows, not for the symbols of sequences."""
-        return bool(spec.labels) and not spec.sequence
+        """True where an element or a row has one label; not for sequences, nor for sets."""
+        return bool(spec.labels) and not spec.sequence and not spec.multi
 
     @property
     def size(self) -> int:

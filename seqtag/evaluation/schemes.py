@@ -8,9 +8,10 @@ say, is spelled in no scheme and never taken apart.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 OUTSIDE = "O"
 """The label of an element that is in no span."""
@@ -43,12 +44,16 @@ class Scheme:
         after: the same for letters that stand only in front of such an element.
         stand_in: for letters of other schemes, the nearest letter of this one. A split may hold
             labels which training lacks, and those are spans all the same.
+        spelling: letters of the first, an inner, the last, and the only element of a span. A first
+            one that ``before`` binds to a span just behind it is spelled only there, else as an
+            inner one is; a last or only one that ``after`` binds, likewise.
     """
 
     letters: str
     before: Mapping[str, str]
     after: Mapping[str, str]
     stand_in: Mapping[str, str]
+    spelling: str
 
     def allows(self, previous: str, label: str) -> bool:
         """Whether ``label`` may follow ``previous``; a label of another spelling never may."""
@@ -77,39 +82,74 @@ SCHEMES: Mapping[str, Scheme] = {
         before={"I": "BI"},
         after={},
         stand_in={"E": "I", "L": "I", "S": "B", "U": "B"},
+        spelling="BIIB",
     ),
     "IOB1": Scheme(
         letters="BI",
         before={"B": "BI"},
         after={},
         stand_in={"E": "I", "L": "I", "S": "I", "U": "I"},
+        spelling="BIIB",
     ),
     "IOBES": Scheme(
         letters="BIES",
         before={"I": "BI", "E": "BI"},
         after={"B": "IE", "I": "IE"},
         stand_in={"L": "E", "U": "S"},
+        spelling="BIES",
     ),
     "BILOU": Scheme(
         letters="BILU",
         before={"I": "BI", "L": "BI"},
         after={"B": "IL", "I": "IL"},
         stand_in={"E": "L", "S": "U"},
+        spelling="BILU",
     ),
     "IOE2": Scheme(
         letters="IE",
         before={},
         after={"I": "IE"},
         stand_in={"B": "I", "L": "E", "S": "E", "U": "E"},
+        spelling="IIEE",
     ),
     "IOE1": Scheme(
         letters="IE",
         before={},
         after={"E": "IE"},
         stand_in={"B": "I", "L": "I", "S": "I", "U": "I"},
+        spelling="IIEE",
     ),
 }
 """By the names that seqeval has for them."""
+
+COMMON_NAMES: Mapping[str, str] = {
+    "IOB1": "IOB1",
+    "IOB2": "IOB2",
+    "BIO": "IOB2",
+    "IOBES": "IOBES",
+    "BIOES": "IOBES",
+    "BILOU": "BILOU",
+    "BILUO": "BILOU",
+    "IOE1": "IOE1",
+    "IOE2": "IOE2",
+}
+"""What people call the schemes, to the names in ``SCHEMES``."""
+
+
+def named_scheme(given: Any, *, key: str) -> str:
+    """The scheme that a user names, in capitals or not, as ``SCHEMES`` spells it.
+
+    Args:
+        given: the value of the setting.
+        key: name of the setting, for the message.
+
+    Raises:
+        ValueError: no scheme has that name.
+    """
+    found = COMMON_NAMES.get(given.upper()) if isinstance(given, str) else None
+    if found is None:
+        raise ValueError(f"{key} is {given!r}; it must be null or one of {', '.join(COMMON_NAMES)}")
+    return found
 
 
 def invalid_transitions(
@@ -128,6 +168,24 @@ def invalid_transitions(
 def broken(transitions: Counter[tuple[str, str]], scheme: Scheme) -> Counter[tuple[str, str]]:
     """Those transitions that the scheme does not allow."""
     return Counter({pair: count for pair, count in transitions.items() if not scheme.allows(*pair)})
+
+
+def fitting_scheme(transitions: Counter[tuple[str, str]], seen: Collection[str]) -> str | None:
+    """The scheme that the labels break least often, or None: they are no spans.
+
+    Args:
+        transitions: of the whole split, between labels that are all spelled in a scheme.
+        seen: the labels.
+    """
+    if set(seen) <= {OUTSIDE}:
+        return None
+    violations = {name: broken(transitions, scheme).total() for name, scheme in SCHEMES.items()}
+    best = min(violations, key=violations.__getitem__)
+    if all(len(label) == 1 for label in seen):
+        inside = sum(count for (_, label), count in transitions.items() if label != OUTSIDE)
+        if not ("B" in seen or {"I", OUTSIDE} <= set(seen)) or 10 * violations[best] > inside:
+            return None
+    return best
 
 
 def row_transitions(labels: Sequence[str | None]) -> Iterable[tuple[str, str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import repeat
 from typing import ClassVar
 
 import torch
@@ -23,13 +25,30 @@ def until_end(ids: list[int]) -> list[int]:
 def pairs(value: Tensor, target: Target) -> Iterator[tuple[list[int], list[int]] | None]:
     """Yield the predicted and the gold symbols of each row; None where gold is missing.
 
+    Of several accepted targets gold is the one that is nearest to what is predicted.
+
     Args:
         value: predicted ids ``[batch, target]``, whose length need not be that of gold.
         target: gold ids with ``END`` behind.
     """
     rows = zip(value.tolist(), target.value.tolist(), target.present.any(dim=1), strict=True)
-    for predicted, gold, present in rows:
-        yield (until_end(predicted), until_end(gold)) if present else None
+    others = repeat([]) if target.references is None else map(_accepted, target.references.tolist())
+    for (predicted, gold, present), accepted in zip(rows, others, strict=False):
+        found = until_end(predicted)
+        nearest = min(accepted or [until_end(gold)], key=partial(Levenshtein.distance, found))
+        yield (found, nearest) if present else None
+
+
+def _accepted(ids: list[int]) -> list[list[int]]:
+    """Target sequences that stand one behind the other, each with its ``END``; then padding."""
+    accepted: list[list[int]] = []
+    begin = 0
+    for place, symbol in enumerate(ids):
+        if symbol == END:
+            if place > begin:
+                accepted.append(ids[begin:place])
+            begin = place + 1
+    return accepted
 
 
 class Edits:

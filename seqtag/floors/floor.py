@@ -43,7 +43,7 @@ class ConstantFloor(Floor):
 
     name = "floor"
     heading = "floor"
-    meaning = "the most frequent label or symbols, or the mean"
+    meaning = "the most frequent label, labels or symbols, or the mean"
 
     def __init__(self, data: DataModule) -> None:
         self._task, self._spec = data.task, data.target

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from seqtag.batch import Prediction, Target
 from seqtag.data.corpus import iterate
 from seqtag.datamodule import DataModule
 from seqtag.floors.floor import Floor, Tokens, score_each
+from seqtag.floors.label_sets import LinearSets, fit_sets
 from seqtag.scoring import empty_scores, selection_metric
 from seqtag.split import Split
 from seqtag.tasks.labels import majority
@@ -70,6 +72,8 @@ class Linear:
 class NgramFloor(Floor):
     """TF-IDF of n-grams, and on them logistic regression for labels, ridge regression for numbers.
 
+    Where a row has several labels, each has a regression of its own.
+
     The n-grams are of the elements as the model has them: single words and pairs where the input
     tokenizer makes words, and one to four elements where it makes less. Counts, weights and models
     are scikit-learn's (``CountVectorizer``, ``TfidfTransformer``, ``LogisticRegression``,
@@ -86,7 +90,7 @@ class NgramFloor(Floor):
     heading = "n-grams"
     meaning = "a linear model of n-grams, weighted by TF-IDF, fitted to the training split"
 
-    def __init__(self, counter: Any, weighting: Any, model: Linear) -> None:
+    def __init__(self, counter: Any, weighting: Any, model: Linear | LinearSets) -> None:
         self._counter, self._weighting, self.model = counter, weighting, model
 
     @classmethod
@@ -100,8 +104,9 @@ class NgramFloor(Floor):
         rows = _drawn(train, sizes[1])
         table = train.rows.select_columns(["tokens"]).select(rows)
         tokens = [row["tokens"] for row in iterate(table)]
-        target = np.concatenate([train.encoded[row]["target"] for row in rows])
-        present = np.concatenate([train.encoded[row]["present"] for row in rows]).astype(bool)
+        encoded = [train.encoded[row] for row in rows]
+        target = np.concatenate([row["target"] for row in encoded])
+        present = np.concatenate([row["present"] for row in encoded]).astype(bool)
         counter = CountVectorizer(
             analyzer="word",
             tokenizer=list,
@@ -113,7 +118,16 @@ class NgramFloor(Floor):
         )
         weighting = TfidfTransformer()
         features = weighting.fit_transform(counter.fit_transform(tokens))
-        if spec.width:
+        models: Sequence[Linear | LinearSets]
+        if spec.multi:
+            models = fit_sets(
+                features,
+                encoded,
+                labels=len(spec.labels),
+                inverse_penalties=INVERSE_PENALTIES,
+                steps=_steps(features, len(spec.labels)),
+            )
+        elif spec.width:
             models = _ridge(features, target, present, spec.mean)
         else:
             models = _logistic(features[present], target[present], majority(spec))
@@ -149,6 +163,12 @@ def _drawn(train: Split, sizes: int) -> NDArray[np.int64]:
     return np.sort(order[:kept])
 
 
+def _steps(features: Any, scores: int) -> int:
+    """Steps of a regression that gives so many scores of each row."""
+    work = 2 * int(features.nnz) * scores
+    return max(10, min(STEPS, MOST_WORK // max(1, work)))
+
+
 def _logistic(features: Any, labels: NDArray[Any], most_frequent: int) -> list[Linear]:
     """Logistic regression by each penalty; one answer where there is one label, or none."""
     from sklearn.exceptions import ConvergenceWarning
@@ -158,8 +178,7 @@ def _logistic(features: Any, labels: NDArray[Any], most_frequent: int) -> list[L
     if len(classes) < 2:
         only = classes if len(classes) else np.array([most_frequent])
         return [Linear(np.zeros((1, features.shape[1])), np.zeros(1), only)]
-    work = 2 * features.nnz * (len(classes) if len(classes) > 2 else 1)
-    steps = max(10, min(STEPS, MOST_WORK // max(1, work)))
+    steps = _steps(features, len(classes) if len(classes) > 2 else 1)
     model = LogisticRegression(max_iter=steps, warm_start=True)
     models = []
     for strength in INVERSE_PENALTIES:

@@ -4,30 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sized
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from seqtag.batch import PADDING, UNKNOWN, VECTORS, WORD, Layout
+from seqtag.nn.features import FEATURE, NUMBER, CategoryEmbedding, NumberEmbedding
 from seqtag.nn.linear import unit_linear
 from seqtag.nn.padding import zero_padding
 from seqtag.nn.spelling import SpellingEmbedding
+from seqtag.nn.word_vectors import WORD_VECTORS, VectorTable, WordVectorEmbedding
+
+FEATURES: dict[str, type[CategoryEmbedding] | type[NumberEmbedding]] = {
+    FEATURE: CategoryEmbedding,
+    NUMBER: NumberEmbedding,
+}
+"""What makes vectors of a column beside the input, by how the name of its field begins."""
 
 
 class InputEmbedding(nn.Module):
-    """The sum of what is known of each element: a vector of its symbol, its spelling, its own.
+    """The sum of what is known of each element: vectors of its symbol, its spelling, its features.
 
     The sum starts at unit variance, whatever it is of: that is the scale of a sinusoidal position,
     and the one that linear layers expect.
 
     Args:
         vocabularies: by field, what has its size: ``word``, the number of symbols (id 0 padding, 1
-            unknown); ``vectors``, the width of the vectors; any other, what its part in
-            ``spelling`` must know.
+            unknown); ``vectors``, the width of the vectors; ``word_vectors``, static vectors;
+            ``feature:COLUMN``, the number of categories; ``number:COLUMN``, the width of numbers;
+            any other, what its part in ``spelling`` must know.
         dim: width of the elements that come out.
         dropout: share of the numbers set to zero in training.
         word_dropout: share of the symbols read as unknown in training, which is what trains the
-            vector of the unknown; their spelling stays to be seen.
+            vector of the unknown; their spelling and features stay to be seen.
         spelling: by field, what makes vectors of it, given its vocabulary and ``dim``. Fields
             that ``vocabularies`` lacks are left out: not every symbol is a word. None for none.
 
@@ -50,7 +60,8 @@ class InputEmbedding(nn.Module):
     ) -> None:
         super().__init__()
         spelling = spelling or {}
-        known = (WORD, VECTORS, *spelling)
+        columns = [name for name in vocabularies if name.startswith(tuple(FEATURES))]
+        known = (WORD, VECTORS, WORD_VECTORS, *columns, *spelling)
         if not {WORD, VECTORS} & vocabularies.keys() or not vocabularies.keys() <= set(known):
             raise ValueError(
                 f"the data have {', '.join(vocabularies) or 'nothing'}, and this embedding is made "
@@ -80,8 +91,22 @@ class InputEmbedding(nn.Module):
             if name in vocabularies
         }
         self.spelling = nn.ModuleDict(parts)
+        self.word_vectors = (
+            WordVectorEmbedding(cast(VectorTable, vocabularies[WORD_VECTORS]), dim=dim)
+            if WORD_VECTORS in vocabularies
+            else None
+        )
+        # By number: a column may be called what no module may.
+        self.columns = columns
+        self.features = nn.ModuleList(
+            next(kind for prefix, kind in FEATURES.items() if name.startswith(prefix))(
+                len(vocabularies[name]), dim=dim
+            )
+            for name in columns
+        )
         variances = [part.start_variance for part in parts.values()]
-        variances += [1.0 for part in (self.word, self.vectors) if part is not None]
+        others = (self.word, self.vectors, self.word_vectors, *self.features)
+        variances += [1.0 for part in others if part is not None]
         self.scale = sum(variances) ** -0.5
         self.dropout = nn.Dropout(dropout)
 
@@ -89,7 +114,8 @@ class InputEmbedding(nn.Module):
         """Vectors of the elements.
 
         Args:
-            inputs: by field, ``word [batch, source]``, any other ``[batch, source, width]``.
+            inputs: by field, ids ``[batch, source]`` of symbols, of words with a static vector and
+                of categories; any other ``[batch, source, width]``.
             layout: which elements are real.
 
         Returns:
@@ -102,6 +128,10 @@ class InputEmbedding(nn.Module):
             # Before the map as well as after: NaN at padding would reach the gradient of weights.
             parts.append(self.vectors(zero_padding(inputs[VECTORS], layout.valid)))
         for name, part in self.spelling.items():
+            parts.append(part(inputs[name], layout.valid))
+        if self.word_vectors is not None:
+            parts.append(self.word_vectors(inputs[WORD_VECTORS], layout.valid))
+        for name, part in zip(self.columns, self.features, strict=True):
             parts.append(part(inputs[name], layout.valid))
         total = sum(parts[1:], parts[0]) * self.scale
         return zero_padding(self.dropout(total), layout.valid)

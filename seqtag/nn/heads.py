@@ -9,10 +9,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from seqtag.batch import END, Batch, Layout, Prediction, Target, TargetSpec
+from seqtag.batch import END, Batch, Prediction, Target, TargetSpec
+from seqtag.nn.class_weights import ClassWeights, label_weights
 from seqtag.nn.decoders.decoder import Decoder
-from seqtag.nn.padding import zero_padding
 from seqtag.nn.pooling import Pooling
+from seqtag.nn.readout import Readout
 from seqtag.nn.search import Search
 
 
@@ -43,43 +44,20 @@ class Head(nn.Module, ABC):
             Label ids or numbers, as ``Prediction`` describes them.
         """
 
+    def loss_weight(self, batch: Batch) -> Tensor:
+        """What the loss of a batch counts in a mean over batches: its targets, unless weighted."""
+        return gold(batch).present.sum()
 
-class Readout(nn.Module):
-    """A linear map of every element, or of one vector per row.
+    def hold(self, prediction: Prediction, batch: Batch) -> list[tuple[Prediction, Batch]]:
+        """What of dev can be scored now, given a batch more: that batch.
 
-    Args:
-        input_dim: width of the elements.
-        width: how many numbers come out for each.
-        pooling: builds what makes one vector of a row, ``pooling(input_dim)``; None to keep every
-            element.
-        dropout: share of what is mapped set to zero in training.
-    """
-
-    def __init__(
-        self,
-        input_dim: int,
-        *,
-        width: int,
-        pooling: Callable[[int], Pooling] | None,
-        dropout: float,
-    ) -> None:
-        super().__init__()
-        self.pooling = None if pooling is None else pooling(input_dim)
-        self.dropout = nn.Dropout(dropout)
-        self.linear = nn.Linear(
-            input_dim if self.pooling is None else self.pooling.output_dim, width
-        )
-
-    def forward(self, states: Tensor, layout: Layout) -> Tensor:
-        """Maps ``[batch, source, input_dim]`` to ``[batch, source, width]`` or ``[batch, width]``.
-
-        Padding is zeroed first, so that it gives the weights no gradient, not even NaN.
+        A head that learns from the whole of dev keeps it back until ``release``.
         """
-        states = zero_padding(states, layout.valid)
-        if self.pooling is not None:
-            states = self.pooling(states, layout)
-        numbers: Tensor = self.linear(self.dropout(states))
-        return numbers
+        return [(prediction, batch)]
+
+    def release(self) -> list[tuple[Prediction, Batch]]:
+        """What ``hold`` kept back, with predictions as they are now that all of dev was there."""
+        return []
 
 
 class LabelHead(Head):
@@ -91,7 +69,13 @@ class LabelHead(Head):
         pooling: builds what makes one vector of a row; None for a label per element.
         dropout: share of what is mapped set to zero in training.
         label_smoothing: share of the gold probability spread over all labels (Szegedy et al. 2016).
+        class_weights: how much each label counts in the loss; see ``label_weights``.
+
+    Raises:
+        ValueError: the targets are no labels, a setting is out of range.
     """
+
+    weights: Tensor | None
 
     def __init__(
         self,
@@ -101,19 +85,25 @@ class LabelHead(Head):
         pooling: Callable[[int], Pooling] | None,
         dropout: float,
         label_smoothing: float,
+        class_weights: ClassWeights,
     ) -> None:
         super().__init__()
-        if target.sequence or not target.labels:
-            raise ValueError("this head gives labels, and the task's targets are none")
+        if target.sequence or target.multi or not target.labels:
+            raise ValueError("this head gives one label, and the task's targets are none such")
         _check_smoothing(label_smoothing)
         self.label_smoothing = label_smoothing
+        # Not in the checkpoint: its config and its labels say it all.
+        self.register_buffer("weights", label_weights(class_weights, target), persistent=False)
         self.readout = Readout(input_dim, width=target.classes, pooling=pooling, dropout=dropout)
 
     def loss(self, states: Tensor, batch: Batch) -> Tensor:
         """Mean cross entropy over gold labels that training has seen; see ``Head.loss``."""
-        target = _gold(batch)
         logits = self.readout(states, batch.layout)
-        return _cross_entropy(logits, target, self.label_smoothing)
+        return _cross_entropy(logits, gold(batch), self.label_smoothing, self.weights)
+
+    def loss_weight(self, batch: Batch) -> Tensor:
+        """See the base class."""
+        return _weight(gold(batch), self.readout.linear.out_features, self.weights).sum()
 
     def predict(self, states: Tensor, batch: Batch) -> Prediction:
         """The most probable label, and the probability of each; see ``Head.predict``."""
@@ -152,7 +142,7 @@ class NumberHead(Head):
 
     def loss(self, states: Tensor, batch: Batch) -> Tensor:
         """Mean squared error over gold numbers, in standard units; see ``Head.loss``."""
-        target = _gold(batch)
+        target = gold(batch)
         standard = (target.value - self.mean) / self.deviation
         error = self.readout(states, batch.layout) - standard
         squared = torch.where(target.present, error, 0).square()
@@ -201,11 +191,15 @@ class Seq2SeqHead(Head):
 
         Symbols that training has not seen are in no loss, and are read as ``END``.
         """
-        target = _gold(batch)
+        target = gold(batch)
         before = functional.pad(target.value[:, :-1], (1, 0), value=END)
         known = before.where(before < self.classes, END)
         logits = self.decoder(known, states, batch.layout)
-        return _cross_entropy(logits, target, self.label_smoothing)
+        return _cross_entropy(logits, target, self.label_smoothing, None)
+
+    def loss_weight(self, batch: Batch) -> Tensor:
+        """See the base class."""
+        return _weight(gold(batch), self.classes, None).sum()
 
     def predict(self, states: Tensor, batch: Batch) -> Prediction:
         """The sequence that the search finds, and its probability; see ``Head.predict``."""
@@ -218,20 +212,32 @@ def _check_smoothing(label_smoothing: float) -> None:
         raise ValueError(f"head.label_smoothing is {label_smoothing}; it must lie in [0, 1)")
 
 
-def _cross_entropy(logits: Tensor, target: Target, label_smoothing: float) -> Tensor:
+def _cross_entropy(
+    logits: Tensor, target: Target, label_smoothing: float, weights: Tensor | None
+) -> Tensor:
     """The mean over gold labels that training has seen; ``logits [..., classes]``."""
-    known = target.present & (target.value < logits.shape[-1])
+    weight = _weight(target, logits.shape[-1], weights)
+    known = weight > 0
     loss = functional.cross_entropy(
         logits.flatten(0, -2),  # [batch * source, classes] or [batch, classes]
         target.value.where(known, 0).flatten(),
+        weight=weights,
         label_smoothing=label_smoothing,
         reduction="none",
     )
     # Divided here, because the mean over no label at all would be 0/0.
     total = loss.where(known.flatten(), 0).sum()
-    return total / known.sum().clamp(min=1)
+    whole = weight.sum()
+    return total / whole.where(whole > 0, 1)
 
 
-def _gold(batch: Batch) -> Target:
+def _weight(target: Target, classes: int, weights: Tensor | None) -> Tensor:
+    """What each gold value counts, of the shape of them; 0 where training has not seen it."""
+    known = target.present & (target.value < classes)
+    return known if weights is None else weights[target.value.where(known, 0)] * known
+
+
+def gold(batch: Batch) -> Target:
+    """The gold values of a batch that has some."""
     assert batch.target is not None, "a loss needs a batch with gold values"
     return batch.target

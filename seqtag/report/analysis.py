@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
+
+import torch
 
 from seqtag.batch import UNKNOWN, WORD, Batch, Prediction, TargetSpec
 from seqtag.datamodule import DataModule
 from seqtag.evaluation.errors import Confusion, DividedAccuracy, SpanConfusion, Tally
 from seqtag.evaluation.label_report import LabelReport
+from seqtag.evaluation.label_sets import LabelSetMacroF1
 from seqtag.evaluation.schemes import invalid_transitions
 from seqtag.evaluation.sequences import Edits, ExactMatch
 from seqtag.evaluation.spans import SpanF1Strict
+from seqtag.report.label_tables import (
+    plain_confusions,
+    plain_report,
+    print_confusions,
+    print_report,
+)
 from seqtag.report.tables import print_table, spell
 from seqtag.split import Split
 
@@ -78,8 +86,8 @@ class LabelAnalysis(Analysis):
     def content(self) -> dict[str, Any]:
         """See the base class."""
         content: dict[str, Any] = {
-            "labels": _report(self._confusion.report()),
-            "confusions": _confusions(self._confusion.most_frequent(CONFUSIONS)),
+            "labels": plain_report(self._confusion.report()),
+            "confusions": plain_confusions(self._confusion.most_frequent(CONFUSIONS)),
         }
         parts = (("known", self._known.inside), ("unknown", self._known.outside))
         if any(tally.total for _, tally in parts):
@@ -91,8 +99,8 @@ class LabelAnalysis(Analysis):
     def show(self) -> None:
         """See the base class."""
         content = self.content()
-        _print_report("labels", content["labels"])
-        _print_confusions("most frequent confusions", content["confusions"])
+        print_report("labels", content["labels"])
+        print_confusions("most frequent confusions", content["confusions"])
         if "words" in content:
             print_table(
                 "words that the vocabulary has, and has not",
@@ -102,6 +110,49 @@ class LabelAnalysis(Analysis):
                     for name, part in content["words"].items()
                 ),
             )
+
+
+class LabelSetAnalysis(Analysis):
+    """Errors by label, of rows that have several, and how many a row has and is given.
+
+    Args:
+        spec: of the split, of sets of labels.
+    """
+
+    def __init__(self, spec: TargetSpec) -> None:
+        self._names = (*spec.labels, *spec.unseen)
+        self._counter = LabelSetMacroF1(spec)
+        self._counts = torch.zeros(self._counter.size, dtype=torch.float64)
+        self._rows = 0
+
+    def update(self, batch: Batch, prediction: Prediction) -> None:
+        """See the base class."""
+        assert batch.target is not None
+        self._counts += self._counter.row_statistics(prediction.value, batch.target).sum(dim=0)
+        self._rows += int(batch.target.present.any(dim=1).sum())
+
+    def content(self) -> dict[str, Any]:
+        """See the base class."""
+        each = self._counts.long().reshape(3, -1).T.tolist()
+        _, predicted, gold = self._counts.reshape(3, -1).sum(dim=1).tolist()
+        counts = {
+            name: (right, given, wanted)
+            for name, (right, given, wanted) in zip(self._names, each, strict=True)
+        }
+        return {
+            "labels": plain_report(LabelReport.of(counts)),
+            "labels_per_row": {
+                "gold": gold / max(1, self._rows),
+                "predicted": predicted / max(1, self._rows),
+            },
+        }
+
+    def show(self) -> None:
+        """See the base class."""
+        content = self.content()
+        print_report("labels", content["labels"])
+        mean = content["labels_per_row"]
+        print(f"labels in a row: {mean['gold']:.2f} in gold, {mean['predicted']:.2f} predicted")
 
 
 class SpanAnalysis(Analysis):
@@ -136,8 +187,8 @@ class SpanAnalysis(Analysis):
         return {
             **self._labels.content(),
             "scheme": self._scheme,
-            "spans": _report(self._spans.report()),
-            "span_confusions": _confusions(self._spans.most_frequent(CONFUSIONS)),
+            "spans": plain_report(self._spans.report()),
+            "span_confusions": plain_confusions(self._spans.most_frequent(CONFUSIONS)),
             "invalid_transitions": self._invalid.total(),
         }
 
@@ -145,8 +196,8 @@ class SpanAnalysis(Analysis):
         """See the base class."""
         content = self.content()
         self._labels.show()
-        _print_report(f"spans, read strictly as {self._scheme}", content["spans"])
-        _print_confusions("most frequent span errors", content["span_confusions"])
+        print_report(f"spans, read strictly as {self._scheme}", content["spans"])
+        print_confusions("most frequent span errors", content["span_confusions"])
         print(f"predicted labels that {self._scheme} does not allow where they stand: ", end="")
         print(f"{content['invalid_transitions']:,}")
 
@@ -183,7 +234,7 @@ class SequenceAnalysis(Analysis):
     def content(self) -> dict[str, Any]:
         """See the base class."""
         return {
-            "edits": _confusions(self._edits.most_frequent(CONFUSIONS)),
+            "edits": plain_confusions(self._edits.most_frequent(CONFUSIONS)),
             "cut_at_limit": self._cut,
             "inputs": {
                 name: {"exact_match": tally.accuracy, "count": tally.total}
@@ -195,7 +246,7 @@ class SequenceAnalysis(Analysis):
     def show(self) -> None:
         """See the base class."""
         content = self.content()
-        _print_confusions("most frequent edits", content["edits"])
+        print_confusions("most frequent edits", content["edits"])
         print(f"outputs that the search ended at its limit: {self._cut:,}")
         if "unknown" in content["inputs"]:
             print_table(
@@ -212,50 +263,10 @@ def make_analysis(data: DataModule, split: Split) -> Analysis:
     """The analysis that suits a split's targets."""
     if split.spec.sequence:
         return SequenceAnalysis(split.spec)
+    if split.spec.multi:
+        return LabelSetAnalysis(split.spec)
     if split.spec.scheme is not None:
         return SpanAnalysis(split.spec)
     if split.spec.labels:
         return LabelAnalysis(split.spec, per_element=data.task.per_element)
     return NumberAnalysis()
-
-
-def _report(report: LabelReport) -> dict[str, Any]:
-    averages = {"micro": report.micro, "macro": report.macro, "weighted": report.weighted}
-    return {
-        "each": {name: vars(scores) for name, scores in report.labels.items()},
-        "averages": {name: vars(scores) for name, scores in averages.items()},
-    }
-
-
-def _print_report(title: str, report: Mapping[str, Any]) -> None:
-    columns = ("precision", "recall", "f1")
-    print_table(
-        title,
-        ["label", *columns, "support"],
-        (
-            [name, *(spell(scores[c]) for c in columns), f"{scores['support']:,}"]
-            for name, scores in (*report["each"].items(), *report["averages"].items())
-        ),
-    )
-
-
-def _confusions(
-    errors: Iterable[tuple[str | None, str | None, int]],
-) -> list[dict[str, str | int | None]]:
-    return [{"gold": gold, "predicted": guess, "count": count} for gold, guess, count in errors]
-
-
-def _print_confusions(title: str, confusions: list[dict[str, Any]]) -> None:
-    if confusions:
-        print_table(
-            title,
-            ["gold", "predicted", "count"],
-            ([_named(c["gold"]), _named(c["predicted"]), str(c["count"])] for c in confusions),
-        )
-
-
-def _named(label: str | None) -> str:
-    """A label as a table shows it; blanks must be seen, and nothing must not look like a label."""
-    if label is None:
-        return "(nothing)"
-    return label if label.strip() else repr(label)

@@ -75,12 +75,29 @@ class Seq2Seq(Task):
             "present": np.ones(len(ids) + 1, np.uint8),
         }
 
+    def encode_references(
+        self, references: Sequence[str] | None, spec: TargetSpec
+    ) -> NDArray[np.int32]:
+        """Ids of all accepted targets, one behind the other, with ``END`` behind each."""
+        ids = [
+            number
+            for reference in references or ()
+            for number in (*(spec.ids[s] for s in self.target_tokenizer.split(reference)), END)
+        ]
+        return np.array(ids, np.int32)
+
     def collate(self, encoded: Sequence[Encoded], lengths: NDArray[np.int64]) -> Target:
         """See the base class; targets have their own lengths."""
         own = np.array([len(row["target"]) for row in encoded], dtype=np.int64)
         value = stack([row["target"] for row in encoded], own).astype(np.int64)
         present = stack([row["present"] for row in encoded], own).astype(bool)
-        return Target(value=torch.from_numpy(value), present=torch.from_numpy(present))
+        references = None
+        if "references" in encoded[0]:
+            sizes = np.array([len(row["references"]) for row in encoded], dtype=np.int64)
+            references = torch.from_numpy(
+                stack([row["references"] for row in encoded], sizes).astype(np.int64)
+            )
+        return Target(torch.from_numpy(value), torch.from_numpy(present), references)
 
     def decode(
         self,

@@ -17,6 +17,7 @@ from seqtag.data.inputs import stack
 from seqtag.data.source import build_target_tokenizer
 from seqtag.data.tokenizers import Tokenizer
 from seqtag.evaluation.metrics import Metric
+from seqtag.evaluation.schemes import named_scheme
 
 Encoded = dict[str, NDArray[Any]]
 
@@ -35,6 +36,8 @@ class Task(ABC):
     """Whether every element has a target, rather than the sequence."""
     sequence: ClassVar[bool] = False
     """Whether a target is a sequence with a length of its own."""
+    several: ClassVar[bool] = False
+    """Whether a target is a set of labels; parsed, it is a list of them."""
     numeric: ClassVar[bool]
     """Whether a parsed target is a list of numbers, rather than a label."""
 
@@ -66,7 +69,23 @@ class Task(ABC):
             target_tokenizer=build_target_tokenizer(config["data"]),
         )
         assert isinstance(task, Task)
+        if config["data"]["scheme"] is not None:
+            task.learn_scheme(named_scheme(config["data"]["scheme"], key="data.scheme"))
         return task
+
+    def learn_scheme(self, scheme: str) -> None:
+        """Have spans learnt in a scheme, whatever that of the files.
+
+        Args:
+            scheme: as ``SCHEMES`` spells it.
+
+        Raises:
+            ValueError: targets of this task are no spans.
+        """
+        raise ValueError(
+            f"data.scheme={scheme} converts labels of spans, one per element, and targets of "
+            f"{type(self).__name__} are none; set data.scheme=null, or task=tagging"
+        )
 
     @abstractmethod
     def parse(self, row: Row) -> Any:
@@ -87,6 +106,10 @@ class Task(ABC):
     @abstractmethod
     def encode(self, target: Any, spec: TargetSpec) -> Encoded:
         """A parsed target as ``target`` and ``present``: ``[source, ...]`` or ``[1, ...]``."""
+
+    def encode_references(self, references: Sequence[str] | None, spec: TargetSpec) -> NDArray[Any]:
+        """Several accepted targets as one array; only new sequences have them."""
+        raise AssertionError(f"{type(self).__name__} has one target for each row")
 
     @abstractmethod
     def decode(

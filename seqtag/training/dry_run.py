@@ -37,7 +37,7 @@ def dry_run(config: Mapping[str, Any]) -> None:
     model = loop.model
     device = choose_device(config["device"])
     model.to(device)
-    batch = next(iter(data.batches("train", shuffle=True))).to(device)
+    batch = next(iter(data.train_dataloader())).to(device)
     embedded = model.embedding(batch.inputs, batch.layout)
     states = model.encoder(embedded, batch.layout)
     loss = model.head.loss(states, batch)

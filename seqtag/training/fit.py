@@ -99,8 +99,7 @@ def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
         for name, size in loop.model.parameters_by_part().items():
             log.info("%s: %s parameters", name, f"{size:,}")
         write_configs(folder, config, overrides)
-        sources = {name: split.source() for name, split in data.splits.items()}
-        write_json(folder / "environment.json", describe_environment(config, sources))
+        write_json(folder / "environment.json", describe_environment(config, data.sources()))
         _train(config, data, loop, folder, interrupted)
         return _score(config, data, loop, folder)
 
@@ -126,6 +125,7 @@ def make_loop(config: Mapping[str, Any], data: DataModule) -> Loop:
     model = Model.from_config(config, data.inputs.fields, data.target)
     for split in data.splits.values():
         check_split(model, split)
+    epoch = data.stream.counts["elements"] if data.stream is not None else None
     return Loop(
         model=model,
         task=data.task,
@@ -134,6 +134,8 @@ def make_loop(config: Mapping[str, Any], data: DataModule) -> Loop:
         optimizer=build_optimizer(config),
         schedule=build_schedule(config),
         max_steps=config["trainer"]["max_steps"],
+        long_rows=data.long_rows,
+        epoch_elements=epoch,
         checkpoint_part=own_part(config, data.inputs, data.target),
     )
 

@@ -10,10 +10,12 @@ import torch
 from pytorch_lightning import LightningModule
 from torch import Tensor, nn
 
-from seqtag.batch import Batch, TargetSpec
+from seqtag.batch import Batch, Prediction, TargetSpec
 from seqtag.checkpoint import KEY
+from seqtag.data.windows import LongRows
 from seqtag.evaluation.scores import Scores
 from seqtag.model import Model
+from seqtag.stretches import predict_with_loss
 from seqtag.tasks.task import Task
 from seqtag.training.schedule import Schedule, progress
 
@@ -37,6 +39,8 @@ class Loop(LightningModule):
         optimizer: makes the optimiser from parameter groups.
         schedule: of the learning rate.
         max_steps: after so many steps the training ends; -1 for no limit.
+        long_rows: how rows over the limit are read.
+        epoch_elements: elements of an epoch, where nobody knows its number of batches.
         checkpoint_part: what every checkpoint must hold beside the weights.
     """
 
@@ -50,6 +54,8 @@ class Loop(LightningModule):
         optimizer: OptimizerFactory,
         schedule: Schedule,
         max_steps: int,
+        long_rows: LongRows,
+        epoch_elements: int | None,
         checkpoint_part: Mapping[str, Any],
     ) -> None:
         super().__init__()
@@ -61,10 +67,12 @@ class Loop(LightningModule):
         self.selection = selection
         self._sign = 1.0 if metrics[selection].higher_is_better else -1.0
         self.max_steps = max_steps
+        self._long_rows, self._epoch_elements = long_rows, epoch_elements
         self.meter = Meter()
         self._resumed: dict[str, Any] | None = None
         self._groups: list[dict[str, Any]] = []
         self._losses = torch.zeros(())
+        self._dev_loss = torch.zeros(2)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """One optimiser; weight decay on matrices alone, not on biases, norms and embeddings."""
@@ -85,10 +93,17 @@ class Loop(LightningModule):
 
     def on_train_batch_start(self, batch: Batch, batch_idx: int) -> None:
         """Set the learning rate for this step."""
-        factor = self._schedule.factor(progress(self.trainer, self.max_steps))
+        factor = self._schedule.factor(self.progress())
         for group in self.trainer.optimizers[0].param_groups:
             group.setdefault("initial_lr", group["lr"])
             group["lr"] = group["initial_lr"] * factor
+
+    def progress(self) -> float:
+        """How far the training has come, from 0 to 1."""
+        epochs = 0.0
+        if self._epoch_elements is not None:
+            epochs = self.meter.elements / self._epoch_elements
+        return progress(self.trainer, self.max_steps, epochs=epochs)
 
     def training_step(self, batch: Batch, batch_idx: int) -> Tensor:
         """The loss of a batch."""
@@ -121,6 +136,7 @@ class Loop(LightningModule):
         self.meter.stop()
         self._refuse_divergence(self._losses)
         self._losses = torch.zeros_like(self._losses)
+        self._dev_loss = torch.zeros(2, device=self.device)
 
     def _refuse_divergence(self, loss: Tensor) -> None:
         if not torch.isfinite(loss):
@@ -131,16 +147,22 @@ class Loop(LightningModule):
 
     def validation_step(self, batch: Batch, batch_idx: int) -> None:
         """Score a batch of dev."""
-        states = self.model.encode(batch)
-        loss = self.model.head.loss(states, batch)
-        assert batch.target is not None
-        targets = max(1, int(batch.target.present.sum()))
+        head = self.model.head
+        prediction, loss = predict_with_loss(self.model, batch, self._long_rows)
         self._refuse_divergence(loss)  # the last step of an epoch may be the one that diverges
-        self.log("dev/loss", loss, on_epoch=True, batch_size=targets, sync_dist=True)
-        self.scores.update(self.model.head.predict(states, batch), batch)
+        weight = head.loss_weight(batch).to(loss.dtype)
+        self._dev_loss = self._dev_loss + torch.stack([loss * weight, weight])
+        self._score(head.hold(prediction, batch))
+
+    def _score(self, predicted: Iterable[tuple[Prediction, Batch]]) -> None:
+        for prediction, batch in predicted:
+            self.scores.update(prediction, batch)
 
     def on_validation_epoch_end(self) -> None:
-        """Log the dev scores."""
+        """Log the dev scores and the mean loss."""
+        self._score(self.model.head.release())
+        total, weight = self._dev_loss
+        self.log("dev/loss", total / weight.where(weight > 0, 1))
         scores = self.scores.compute()
         self.scores.reset()
         self.log_dict({f"dev/{name}": value for name, value in scores.items()})

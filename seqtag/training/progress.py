@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from seqtag.training.loop import Loop
-from seqtag.training.schedule import progress
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +63,7 @@ class ProgressBar(Callback):
         self._loss = LOSS_MEMORY * past + (1 - LOSS_MEMORY) * loss
         self._bar.update(
             self._bar.task_ids[0],
-            completed=progress(trainer, pl_module.max_steps),
+            completed=pl_module.progress(),
             epoch=trainer.current_epoch + 1,
             loss=self._loss,
             dev=self._dev,

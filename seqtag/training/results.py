@@ -24,6 +24,9 @@ from seqtag.model import Model
 from seqtag.scoring import empty_scores, predict_batches
 from seqtag.split import Split
 
+NOT_SHOWN = frozenset({"target", "input_hash", "row_hash"})
+"""Columns of the rows that are not written beside the predictions."""
+
 Observer = Callable[[Batch, Prediction], None]
 
 
@@ -63,8 +66,8 @@ class ScoredSplit:
         file = folder / "predictions.jsonl"
         with file.open("w", encoding="utf-8", newline="\n") as stream:
             for row, output in zip(iterate(self.split.rows), self.outputs, strict=True):
-                line = {**row, "gold": row["target"], "predicted": output.value}
-                del line["target"]
+                read = {name: value for name, value in row.items() if name not in NOT_SHOWN}
+                line = {**read, "gold": row["target"], "predicted": output.value}
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 

@@ -65,9 +65,9 @@ def describe_resumption(
             yield f"changed: {key}={new} (was {old})"
     record = interrupted.path.parent / "environment.json"
     known = json.loads(record.read_text(encoding="utf-8"))["data"]
-    for name, split in data.splits.items():
-        if name in known and known[name]["sha256"] != split.digest:
-            yield f"warning: the {name} split ({split.path}) has changed since the run began"
+    for name, source in data.sources().items():
+        if name in known and known[name]["sha256"] != source["sha256"]:
+            yield f"warning: the {name} split ({source['path']}) has changed since the run began"
 
 
 def keep_records(folder: Path) -> None:

@@ -10,10 +10,15 @@ from pytorch_lightning import Trainer
 from pytorch_lightning.callbacks import Timer
 
 
-def progress(trainer: Trainer, max_steps: int) -> float:
+def progress(trainer: Trainer, max_steps: int, *, epochs: float = 0.0) -> float:
     """How far the training has come, from 0 to 1: the furthest of the limits that are set.
 
     Steps, epochs (with the part of the one that runs) and time. With no limit at all it stays 0.
+
+    Args:
+        trainer: that trains.
+        max_steps: the limit of steps; -1 for none.
+        epochs: how many have passed, where the number of an epoch's batches is not known.
     """
     shares = [0.0]
     if max_steps > 0:
@@ -22,7 +27,7 @@ def progress(trainer: Trainer, max_steps: int) -> float:
         done = trainer.fit_loop.epoch_loop.batch_progress.current.ready - 1
         batches = trainer.num_training_batches
         part = max(done, 0) / batches if 0 < batches < math.inf else 0.0
-        shares.append((trainer.current_epoch + part) / trainer.max_epochs)
+        shares.append(max(trainer.current_epoch + part, epochs) / trainer.max_epochs)
     for timer in (c for c in trainer.callbacks if isinstance(c, Timer)):  # type: ignore[attr-defined]
         left, spent = timer.time_remaining(), timer.time_elapsed()
         if left is not None and spent + left > 0:

@@ -124,7 +124,7 @@ def test_predictions_stand_beside_gold(run: Path) -> None:
 
 def test_checkpoints_hold_tensors_and_plain_values_only(run: Path) -> None:
     for name in ("best.ckpt", "last.ckpt"):
-        assert torch.load(run / name, weights_only=True)["seqtag"]["format"] == 3
+        assert torch.load(run / name, weights_only=True)["seqtag"]["format"] == 4
 
 
 def test_evaluate_gives_the_scores_of_training(run: Path, typed: Typed) -> None:
@@ -238,7 +238,14 @@ ERRORS = [
     (["train", "optimizer.lr=abc"], 1, "optimizer.lr is 'abc'; it must be a number"),
     (["train", "batching.max_rows=0"], 1, "batching.max_rows is 0"),
     (["train", "batching.max_tokens=abc"], 1, "batching.max_tokens is 'abc'"),
-    (["train", "batching.max_tokens=5"], 1, "does not fit into batching.max_tokens=5"),
+    (
+        ["train", "data.too_long=error", "batching.max_tokens=5"],
+        1,
+        "over the limit of 5 (data.max_length, else batching.max_tokens)",
+    ),
+    (["train", "data.too_long=cut"], 1, "data.too_long=cut: it is one of error, split, truncate"),
+    (["train", "data.processes=0"], 1, "data.processes=0"),
+    (["train", "data.features=UPOS"], 1, "data.features is 'UPOS'; it must be a list in brackets"),
     (["train", "seed=x"], 1, "seed is 'x'"),
     (["train", "seed=-1"], 1, "seed is -1"),
     (["train", "evaluate_test=no"], 1, "evaluate_test is 'no'; it must be true or false"),

@@ -1,6 +1,12 @@
 import pytest
 
-from seqtag.evaluation.schemes import SCHEMES, invalid_transitions, position_and_type
+from seqtag.evaluation.schemes import (
+    COMMON_NAMES,
+    SCHEMES,
+    invalid_transitions,
+    named_scheme,
+    position_and_type,
+)
 from seqtag.evaluation.spans import detect_scheme
 
 EXAMPLES = {
@@ -122,3 +128,33 @@ def test_labels_are_respelled_in_the_letters_of_the_scheme():
     for scheme in SCHEMES.values():
         respelled = {scheme.respell(letter) for letter in "BIESLU"}
         assert respelled <= set(scheme.letters)
+
+
+@pytest.mark.parametrize(
+    ("given", "scheme"),
+    [
+        ("BIO", "IOB2"),
+        ("bio", "IOB2"),
+        ("IOB2", "IOB2"),
+        ("iob1", "IOB1"),
+        ("BIOES", "IOBES"),
+        ("Iobes", "IOBES"),
+        ("BILOU", "BILOU"),
+        ("biluo", "BILOU"),
+        ("IOE1", "IOE1"),
+        ("ioe2", "IOE2"),
+    ],
+)
+def test_schemes_are_known_by_their_common_names(given, scheme):
+    assert named_scheme(given, key="data.scheme") == scheme
+
+
+def test_every_scheme_has_a_name():
+    assert set(COMMON_NAMES.values()) == set(SCHEMES)
+
+
+@pytest.mark.parametrize("given", ["IOB", "BMES", "", " BIO", 1, True, ["BIO"], {}])
+def test_other_names_are_refused_with_the_choices(given):
+    choices = r"^data\.scheme is .*; it must be null or one of IOB1, IOB2, BIO, IOBES, BIOES, BILOU"
+    with pytest.raises(ValueError, match=choices):
+        named_scheme(given, key="data.scheme")

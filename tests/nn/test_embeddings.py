@@ -1,10 +1,12 @@
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 
 from seqtag.batch import Layout
 from seqtag.nn.embeddings import InputEmbedding
+from seqtag.nn.padding import zero_padding
 from seqtag.nn.spelling import AffixEmbedding, CharacterCNN
 
 WORDS = range(50)
@@ -28,7 +30,7 @@ def spelt(ids: torch.Tensor) -> dict[str, torch.Tensor]:
     """Inputs whose words are spelt as their ids say."""
     columns = torch.arange(5)
     affixes = ids.unsqueeze(-1) * 4 + columns
-    return {"word": ids, "affixes": affixes, "characters": affixes % 20}
+    return {"word": ids.clone(), "affixes": affixes, "characters": affixes % 20}
 
 
 def test_equal_words_have_equal_vectors_and_padding_has_zeros() -> None:
@@ -75,6 +77,120 @@ def test_starts_at_unit_variance(vocabularies) -> None:
     }
     vectors = embedding(inputs, Layout.of(torch.full((20,), 50)))
     torch.testing.assert_close(vectors.std(), torch.tensor(1.0), atol=0.1, rtol=0)
+
+
+class Vectors:
+    """Word vectors of 40 numbers each, 498 of them."""
+
+    width = 40
+
+    def __init__(self, *, drawn: bool) -> None:
+        table = np.random.default_rng(0).normal(size=(500, 40)).astype(np.float32)
+        table[:2] = 0
+        self.table = table if drawn else None
+
+    def __len__(self) -> int:
+        return 500
+
+
+BESIDE = {"word_vectors": Vectors(drawn=False), "feature:a.b c": range(30), "number:": range(2)}
+
+
+def beside(source: tuple[int, ...], share: float = 1.0) -> dict[str, torch.Tensor]:
+    """Inputs of ``BESIDE`` that training has met; a share of the numbers is there."""
+    there = (torch.rand(source) < share).float()
+    return {
+        "word_vectors": torch.randint(2, 500, source),
+        "feature:a.b c": torch.randint(2, 30, source),
+        "number:": torch.stack([torch.randn(source) * there, there], dim=-1),
+    }
+
+
+@pytest.mark.parametrize("base", ["word", "vectors"])
+@pytest.mark.parametrize("names", [[name] for name in BESIDE] + [list(BESIDE)])
+def test_starts_at_unit_variance_with_features_too(base: str, names: list[str]) -> None:
+    sizes = {base: range(40), **BESIDE, "word_vectors": Vectors(drawn=True)}
+    embedding = build({name: sizes[name] for name in (base, *names)})
+    inputs = {
+        "word": torch.randint(2, 40, (20, 50)),
+        "vectors": torch.randn(20, 50, 40),
+        **beside((20, 50)),
+    }
+    vectors = embedding(inputs, Layout.of(torch.full((20,), 50)))
+    # Over all numbers: those of few categories have a mean of their own.
+    torch.testing.assert_close(vectors.square().mean().sqrt(), torch.tensor(1.0), atol=0.1, rtol=0)
+
+
+@pytest.mark.parametrize("poison", [9_999, -1])
+def test_features_at_padding_are_never_read(poison: int) -> None:
+    embedding = build({"word": WORDS, **BESIDE}).eval()
+    inputs = {"word": IDS.clone(), **beside((2, 3))}
+    clean = embedding(inputs, LAYOUT)
+    assert clean[1, 1:].count_nonzero() == 0
+    for name, values in inputs.items():
+        values[1, 1:] = float("nan") if name == "number:" else poison
+    dirty = embedding(inputs, LAYOUT)
+    torch.testing.assert_close(dirty, clean, rtol=0, atol=0)
+    dirty.sum().backward()
+    assert all(p.grad.isfinite().all() for p in embedding.parameters() if p.grad is not None)
+
+
+def test_a_category_that_training_never_saw_adds_nothing() -> None:
+    embedding = build({"word": WORDS, "feature:k": range(4)}).eval()
+    unknown = embedding({"word": IDS, "feature:k": torch.ones(2, 3, dtype=torch.int64)}, LAYOUT)
+    bare = zero_padding(embedding.word(IDS), LAYOUT.valid) * embedding.scale
+    torch.testing.assert_close(unknown, bare)
+    known = embedding({"word": IDS, "feature:k": torch.full((2, 3), 2)}, LAYOUT)
+    assert not known.allclose(bare)
+
+
+def test_word_dropout_leaves_features_to_be_seen() -> None:
+    embedding = build(
+        {"word": WORDS, **BESIDE, "word_vectors": Vectors(drawn=True)}, word_dropout=1.0
+    )
+    inputs = {"word": IDS.clone(), **beside((2, 3))}
+    hidden = embedding(inputs, LAYOUT)
+    embedding.eval()
+    assert hidden.equal(embedding({**inputs, "word": torch.where(LAYOUT.valid, 1, 0)}, LAYOUT))
+    for name, values in beside((2, 3)).items():
+        assert not hidden.allclose(embedding({**inputs, name: values}, LAYOUT))
+
+
+def test_word_vectors_are_looked_up_and_not_trained() -> None:
+    vectors = Vectors(drawn=True)
+    embedding = build({"word": WORDS, "word_vectors": vectors})
+    part = embedding.word_vectors
+    ids = torch.tensor([[5, 1, 7], [2, 0, 0]])
+    expected = torch.from_numpy(vectors.table)[ids] @ part.project.weight.T
+    torch.testing.assert_close(part(ids, LAYOUT.valid), expected)
+    assert [name for name, _ in part.named_parameters()] == ["project.weight", "project.bias"]
+
+
+def test_a_state_fills_word_vectors_that_were_not_given() -> None:
+    embedding = build({"word": WORDS, **BESIDE, "word_vectors": Vectors(drawn=True)})
+    again = build({"word": WORDS, **BESIDE})
+    assert again.word_vectors.table.count_nonzero() == 0
+    again.load_state_dict(embedding.state_dict())
+    inputs = {"word": IDS.clone(), **beside((2, 3))}
+    assert again(inputs, LAYOUT).equal(embedding(inputs, LAYOUT))
+
+
+def test_without_features_the_weights_are_called_what_they_were() -> None:
+    names = list(build({"word": WORDS}).state_dict())
+    assert names == ["word.table.weight"]
+
+
+def test_features_need_an_input_that_they_stand_beside() -> None:
+    with pytest.raises(ValueError, match="the data have feature:k, and this embedding is made of"):
+        build({"feature:k": range(4)})
+
+
+def test_shapes_are_known_without_numbers() -> None:
+    with torch.device("meta"):
+        embedding = build({"word": WORDS, **BESIDE, "word_vectors": Vectors(drawn=True)})
+    trained = sum(p.numel() for p in embedding.parameters() if p.requires_grad)
+    assert trained == 50 * 32 + (40 + 1) * 32 + 30 * 32 + (2 + 1) * 32
+    assert embedding.word.table.weight.is_meta
 
 
 @pytest.mark.parametrize("poison", [float("nan"), 1e30])

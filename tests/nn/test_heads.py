@@ -22,7 +22,12 @@ ELEMENT, ROW = None, MeanPooling
 def label_head(pooling, label_smoothing: float = 0.0) -> LabelHead:
     """Gives label a 1/4 and label b 3/4 to whatever comes."""
     head = LabelHead(
-        5, target=LABELS, pooling=pooling, dropout=0.0, label_smoothing=label_smoothing
+        5,
+        target=LABELS,
+        pooling=pooling,
+        dropout=0.0,
+        label_smoothing=label_smoothing,
+        class_weights=None,
     )
     return fixed(head, [0.0, math.log(3)])
 
@@ -93,6 +98,24 @@ def test_no_target_gives_no_loss_and_a_gradient_of_zero(head: Head, given: Batch
     assert all(parameter.grad.count_nonzero() == 0 for parameter in head.parameters())
 
 
+def test_a_loss_counts_as_much_as_it_has_targets() -> None:
+    # Unseen labels are in no loss, and missing ones are in none.
+    labels = batch([[0, 2, 0], [1, 0, 0]], [[True, True, False], [True, False, False]])
+    assert label_head(ELEMENT).loss_weight(labels) == 2
+    assert label_head(ROW).loss_weight(batch([0, 2], [True, True])) == 1
+    numbers = batch([[16.0, 0.0], [0.0, 0.0]], [[True, False], [False, False]])
+    assert number_head(ROW).loss_weight(numbers) == 1
+    symbols = batch([[1, 3, END], [2, END, 0]], [[True, True, True], [True, True, False]])
+    assert sequence_head().loss_weight(symbols) == 4
+
+
+def test_what_is_known_of_a_batch_is_scored_at_once() -> None:
+    given = batch([0, 1], [True, True])
+    prediction = label_head(ROW).predict(STATES, given)
+    assert label_head(ROW).hold(prediction, given) == [(prediction, given)]
+    assert label_head(ROW).release() == []
+
+
 def test_number_loss_is_in_standard_units() -> None:
     # 16 and 0 are 1.5 and 2 in standard units, 0.5 and 2 are predicted: errors of 1 and 0.
     given = batch([[16.0, 0.0], [0.0, 0.0]], [[True, True], [False, False]])
@@ -127,7 +150,14 @@ def test_labels_are_predicted_with_the_probability_of_each() -> None:
 @pytest.mark.parametrize("poison", [float("nan"), 1e30])
 def test_states_at_padding_never_reach_loss_weights_or_prediction(pooling, poison: float) -> None:
     torch.manual_seed(0)
-    labels = LabelHead(5, target=LABELS, pooling=pooling, dropout=0.0, label_smoothing=0.1)
+    labels = LabelHead(
+        5,
+        target=LABELS,
+        pooling=pooling,
+        dropout=0.0,
+        label_smoothing=0.1,
+        class_weights="balanced",
+    )
     numbers = NumberHead(5, target=NUMBERS, pooling=pooling, dropout=0.0)
     states, shape = torch.randn(2, 3, 5), (2,) if pooling else (2, 3)
     present = torch.ones(2, dtype=torch.bool) if pooling else LAYOUT.valid
@@ -242,5 +272,12 @@ def test_heads_refuse_targets_of_another_kind() -> None:
             label_smoothing=0.0,
         )
     for target in (SYMBOLS, NUMBERS):
-        with pytest.raises(ValueError, match="labels"):
-            LabelHead(5, target=target, pooling=None, dropout=0.0, label_smoothing=0.0)
+        with pytest.raises(ValueError, match="one label"):
+            LabelHead(
+                5,
+                target=target,
+                pooling=None,
+                dropout=0.0,
+                label_smoothing=0.0,
+                class_weights=None,
+            )

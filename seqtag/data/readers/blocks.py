@@ -52,7 +52,7 @@ def read_blocks(
     inside = False
     between = [leading]
     for line in lines:
-        if is_blank(line.text):
+        if not line.text.strip(BLANKS) and line.readable:
             inside = False
             if block is not None and not between:
                 block.trailing += line.raw

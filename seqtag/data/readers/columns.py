@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from seqtag.data.readers.lines import excerpt
@@ -53,14 +54,42 @@ def find_target(
     return None if index in inputs else index
 
 
+def refuse(format_name: str, columns: Mapping[str, Sequence[Column]], instead: str) -> None:
+    """Refuse settings of columns that a format cannot have.
+
+    Args:
+        format_name: what the message calls it.
+        columns: by key of ``data``, those that are set.
+        instead: what to do.
+
+    Raises:
+        ValueError: one is set.
+    """
+    for key, given in columns.items():
+        if given:
+            named = ", ".join(str(column) for column in given)
+            raise ValueError(f"data.{key}={named}: {format_name} no column for it; {instead}")
+
+
 @dataclass(frozen=True)
 class Table:
-    """Where the columns of one file stand, as its first line says."""
+    """Where the columns of one file stand, as its first line says.
+
+    Attributes:
+        line: number of that line.
+        count: its cells.
+        inputs: indexes of the input's columns.
+        targets: indexes of the target's columns.
+        others: indexes of all other columns that are read.
+        indexes: all of them by column.
+    """
 
     line: int
     count: int
     inputs: list[int]
     targets: list[int]
+    others: dict[Column, int]
+    indexes: dict[Column, int]
 
     @classmethod
     def of(
@@ -68,8 +97,10 @@ class Table:
         line: int,
         count: int,
         header: list[str] | None,
+        *,
         inputs: list[Column],
         targets: list[Column],
+        others: Mapping[str, Sequence[Column]],
     ) -> Table:
         """Find every column that is to be read.
 
@@ -79,6 +110,7 @@ class Table:
             header: names of the columns, or None where the file has none.
             inputs: columns of the input.
             targets: columns of the target.
+            others: all other columns, by key of ``data``.
 
         Raises:
             ValueError: there is no such column; the message holds no place.
@@ -86,7 +118,7 @@ class Table:
         there = f"the line has {counted(count)}"
         if header is not None:
             there = f"the header has {excerpt(', '.join(header))}"
-        table = cls(line, count, [], [])
+        table = cls(line, count, [], [], {}, {})
         for column in inputs:
             index = find_column(column, count, header)
             if index is None:
@@ -99,7 +131,25 @@ class Table:
                     f"data.target={column}: no such column besides the input's, {there}"
                 )
             table.targets.append(index)
+        for key, columns in others.items():
+            for column in columns:
+                index = find_column(column, count, header)
+                if index is None:
+                    raise ValueError(f"data.{key}={column}: no such column, {there}")
+                table.others[column] = index
+        table.indexes.update(table.others)
+        table.indexes.update(zip(inputs, table.inputs, strict=True))
+        table.indexes.update(zip(targets, table.targets, strict=True))
         return table
+
+    def pick(self, cells: list[str]) -> dict[Column, str]:
+        """The cells of a line that are read, by column.
+
+        Raises:
+            ValueError: the line has another number of columns; the message holds no place.
+        """
+        self.check(cells)
+        return {column: cells[index] for column, index in self.indexes.items()}
 
     def check(self, cells: list[str]) -> None:
         """Refuse a line with another number of columns.

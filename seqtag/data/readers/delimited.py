@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any, BinaryIO, cast
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.cells import CellReader
 from seqtag.data.readers.columns import Column, Table, find_column, find_target, listed
+from seqtag.data.readers.delimited_oddities import ContentWatch, watch_separator
 from seqtag.data.readers.lines import Line, bad_line, split_line_end
-from seqtag.data.readers.reader import Reader, element_count
+from seqtag.data.readers.reader import element_count
 from seqtag.data.readers.records import Record, plain_records, quoted_records
 from seqtag.data.readers.separators import Exact, Quoted, Separator
-from seqtag.data.readers.values import parse_number, spell, spell_probabilities
+from seqtag.data.readers.values import spell, spell_probabilities
 
 CHARACTERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 PREDICTION = "prediction"
@@ -27,13 +32,13 @@ class DelimitedRow(Row, total=False):
 
 
 @dataclass(kw_only=True)
-class DelimitedReader(Reader):
+class DelimitedReader(CellReader):
     """One sequence a record; columns by name where the file has a header, else by number.
 
     Blanks around a cell are not part of it. An empty target cell is a missing target. A blank
     line is an empty row, so that every line has its row. With several input columns each holds
-    one number per element, split by the input's tokenizer. With a target tokenizer a target cell
-    holds one target per element.
+    one number per element, split by the input's tokenizer. With a target tokenizer a cell of a
+    target or a feature holds one per element. A mask holds a 0 or 1 per element.
 
     Args:
         separator: between two cells: ``tab``, ``comma``, ``semicolon``, or the character itself.
@@ -56,7 +61,8 @@ class DelimitedReader(Reader):
             )
         columns = Quoted if self.quoting else Exact
         self._columns: Separator = columns(self._character)
-        for column in (*listed(self.input), *listed(self.target)):
+        others = chain.from_iterable(self._other_columns().values())
+        for column in (*listed(self.input), *listed(self.target), *others):
             if isinstance(column, str) and not self.header:
                 raise ValueError(
                     f"column {column!r} is a name, and data.reader.header is false; give the "
@@ -65,62 +71,83 @@ class DelimitedReader(Reader):
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Row]:
         """Yield one row per record, as soon as its last line is there."""
-        leading, lines = self._lines(stream, name)
-        records = self._records(lines, name)
+        leading, lines = self._every_line(stream, name)
+        warn = partial(self._warn, name)
+        if self._report is not None:
+            lines = watch_separator(lines, self._character, warn)
+        rows = self._rows(self._records(lines, name), leading, name)
+        yield from rows if self._report is None else self._watched_rows(rows, warn)
+
+    def _rows(self, records: Iterator[Record], leading: str, name: str) -> Iterator[DelimitedRow]:
         header: list[str] | None = None
         table: Table | None = None
         if self.header and (first := next(records, None)) is not None:
             header = [cell.strip(" ") for cell in first.cells]
             leading += first.raw
             table = self._table(first, header, name)
+            if table is None:
+                # No row can be read; what is wrong with the lines themselves is still told.
+                deque(records, maxlen=0)
+        refused: set[int] = set()
         for record in records:
-            if table is None and not record.is_blank:
-                table = self._table(record, header, name)
+            if not record.readable:
+                continue
+            blank = record.is_blank
+            if table is None and not blank:
+                # A file that lacks a column is told so once, not at each of its lines.
+                if len(record.cells) not in refused:
+                    table = self._table(record, header, name)
+                    refused.add(len(record.cells))
+                if table is None:
+                    continue
             row = DelimitedRow(
                 target=None, file=name, line=record.number, leading=leading, raw=record.raw
             )
             if header is not None:
                 row["header"] = header
-            leading = ""
             try:
-                self._fill(row, [] if record.is_blank else record.cells, table)
+                self._fill(row, {} if blank or table is None else table.pick(record.cells))
             except ValueError as error:
-                raise _bad_record(name, record, error) from None
+                self._fault(_bad_record(name, record, error))
+                continue
+            leading = ""
             yield row
+
+    def _watched_rows(
+        self, rows: Iterator[DelimitedRow], warn: Callable[[int, str], None]
+    ) -> Iterator[DelimitedRow]:
+        watch = ContentWatch(words=self.input_tokenizer.words)
+        header: list[str] | None = None
+        for row in rows:
+            header = row.get("header")
+            blank = not row["raw"].strip(" \r\n")
+            watch.add(row["line"], None if blank else element_count(row), row["target"])
+            yield row
+        named = None
+        if header is not None and isinstance(self.target, int):
+            index = self._index(self.target, [], header)
+            named = None if index is None else header[index]
+        watch.judge(warn, header=(self.skip_lines + 1, named) if self.header else None)
 
     def _records(self, lines: Iterator[Line], name: str) -> Iterator[Record]:
         if self.quoting:
-            return quoted_records(lines, name, self._character, self.max_line_bytes)
+            return quoted_records(lines, name, self._character, self.max_line_bytes, self._fault)
         return plain_records(lines, self._character)
 
-    def _table(self, record: Record, header: list[str] | None, name: str) -> Table:
-        targets = listed(self.target) if self.read_target else []
+    def _table(self, record: Record, header: list[str] | None, name: str) -> Table | None:
         try:
-            return Table.of(record.number, len(record.cells), header, listed(self.input), targets)
+            return Table.of(
+                record.number,
+                len(record.cells),
+                header,
+                inputs=listed(self.input),
+                targets=listed(self.target) if self.read_target else [],
+                others=self._other_columns(),
+            )
         except ValueError as error:
-            raise _bad_record(name, record, error) from None
-
-    def _fill(self, row: DelimitedRow, cells: list[str], table: Table | None) -> None:
-        inputs: list[str] = []
-        targets: list[str] = []
-        if cells and table is not None:
-            table.check(cells)
-            inputs = [cells[index] for index in table.inputs]
-            targets = [cells[index] for index in table.targets]
-        if isinstance(self.input, list):
-            row["vectors"] = self._vectors(inputs)
-            count = len(row["vectors"])
-        else:
-            row["tokens"] = self._elements("".join(inputs))
-            count = len(row["tokens"])
-        row["target"] = self._combined([self._cells(cell) for cell in targets], count)
-
-    def _vectors(self, cells: list[str]) -> list[list[float]]:
-        columns = [[parse_number(text) for text in self._elements(cell)] for cell in cells]
-        lengths = {len(column) for column in columns}
-        if len(lengths) > 1:
-            raise ValueError(f"input columns of {sorted(lengths)} numbers; they must be as long")
-        return [list(numbers) for numbers in zip(*columns, strict=True)]
+            if record.readable:
+                self._fault(_bad_record(name, record, error))
+            return None
 
     def write(self, row: Row, output: Output) -> str:
         """The record with the prediction in the target's column, or in a new one at the end.
@@ -131,7 +158,7 @@ class DelimitedReader(Reader):
         text, end = split_line_end(row["raw"])
         leading = row["leading"]
         header = cast(DelimitedRow, row).get("header")
-        record = Record(row["line"], self._columns.cells(text), text)
+        record = Record(row["line"], self._columns.cells(text), text, readable=True)
         for column, cell in self._changes(row, output, record.cells, header):
             index = self._index(column, record.cells, header)
             if index is None and header is not None and leading:
@@ -150,32 +177,19 @@ class DelimitedReader(Reader):
     ) -> Iterator[tuple[Column, str]]:
         """The columns to be written, with their cells."""
         columns = listed(self.target) or [PREDICTION]
-        if not self._holds(columns, cells, header, row, output.value):
-            values = self._separated(output.value, len(columns))
-            for column, value in zip(columns, values, strict=True):
-                yield column, self._spelled(value, row)
+        texts = {}
+        for column in (*columns, *listed(self.mask)):
+            index = self._index(column, cells, header)
+            if index is not None and index < len(cells):
+                texts[column] = cells[index]
+        value = self._with_masked(output.value, texts, element_count(row))
+        own = [texts[column] for column in columns if column in texts]
+        if len(own) < len(columns) or not self._holds(own, row, value):
+            values = self._separated(value, len(columns))
+            for column, single in zip(columns, values, strict=True):
+                yield column, self._spelled(single, row)
         if output.probabilities is not None:
             yield PROBABILITY, spell_probabilities(output)
-
-    def _holds(
-        self,
-        columns: list[Column],
-        cells: list[str],
-        header: list[str] | None,
-        row: Row,
-        value: Any,
-    ) -> bool:
-        """Whether the record already has this target; then its spelling stays as it is."""
-        indexes = [self._index(column, cells, header) for column in columns]
-        present = [cells[index] for index in indexes if index is not None and index < len(cells)]
-        if len(present) < len(columns):
-            return False
-        try:
-            target = self._combined([self._cells(cell) for cell in present], element_count(row))
-        except ValueError:
-            # Without read_target a target that no model could learn from is of no concern.
-            return False
-        return self._same(target, value)
 
     def _index(self, column: Column, cells: list[str], header: list[str] | None) -> int | None:
         count = len(cells) if header is None else len(header)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain, islice
-from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 BYTE_ORDER_MARK = "\ufeff"
@@ -25,25 +25,8 @@ class Line(NamedTuple):
     """Without its line end."""
     raw: str
     """With its line end, as it stands in the file."""
-
-
-def open_stream(path: str) -> BinaryIO:
-    """The bytes of the file at ``path``.
-
-    Raises:
-        ValueError: there is no such file, or it cannot be opened.
-    """
-    try:
-        return Path(path).open("rb")
-    except FileNotFoundError:
-        problem = f"no such file (a relative path starts at {Path.cwd()})"
-    except IsADirectoryError:
-        problem = "this is a folder; name a file in it"
-    except PermissionError:
-        problem = "no permission to read this file"
-    except OSError as error:
-        problem = f"cannot be opened ({error.strerror})"
-    raise ValueError(f"{path}: {problem}")
+    readable: bool = True
+    """False for a line whose fault was told of, and whose text is not all that it holds."""
 
 
 def check_encoding(encoding: str) -> None:
@@ -64,8 +47,18 @@ def check_encoding(encoding: str) -> None:
         )
 
 
+Fault = Callable[[ValueError], None]
+"""Told of a line that cannot be read: raises, or returns for the reading to go on."""
+
+
 def read_lines(
-    stream: BinaryIO, name: str, *, encoding: str, max_line_bytes: int, skip_lines: int
+    stream: BinaryIO,
+    name: str,
+    *,
+    encoding: str,
+    max_line_bytes: int,
+    skip_lines: int,
+    fault: Fault,
 ) -> tuple[str, Iterator[Line]]:
     r"""The text that is passed over at the top of a file, and the lines after it.
 
@@ -77,21 +70,23 @@ def read_lines(
         encoding: of the file.
         max_line_bytes: the longest line, line end included.
         skip_lines: lines that are passed over.
+        fault: told of lines that do not decode, are too long, or hold a ``\r`` inside. Where it
+            returns, the line comes all the same, marked as not readable.
 
     Returns:
         The byte order mark and the skipped lines, verbatim; and the lines that follow.
 
     Raises:
-        ValueError: on reading a line that does not decode, is too long, or holds a ``\r`` inside.
+        ValueError: on reading, where the bytes end before their time.
     """
-    lines = _decoded_lines(stream, name, encoding, max_line_bytes)
+    lines = _decoded_lines(stream, name, encoding, max_line_bytes, fault)
     first = next(lines, None)
     if first is None:
         return "", lines
     leading = ""
     if first.raw.startswith(BYTE_ORDER_MARK):
         leading = BYTE_ORDER_MARK
-        first = Line(first.number, first.text[1:], first.raw[1:])
+        first = Line(first.number, first.text[1:], first.raw[1:], first.readable)
     if first.raw:
         lines = chain([first], lines)
     leading += "".join(line.raw for line in islice(lines, skip_lines))
@@ -99,28 +94,46 @@ def read_lines(
 
 
 def _decoded_lines(
-    stream: BinaryIO, name: str, encoding: str, max_line_bytes: int
+    stream: BinaryIO, name: str, encoding: str, max_line_bytes: int, fault: Fault
 ) -> Iterator[Line]:
     # One byte more than allowed tells a line that is too long without reading all of it.
     pieces = iter(partial(stream.readline, max_line_bytes + 1), b"")
-    for number, piece in enumerate(pieces, 1):
-        if len(piece) > max_line_bytes:
-            problem = f"the line is longer than data.max_line_bytes={max_line_bytes}"
-            raise bad_line(name, number, problem, piece)
-        try:
-            raw = piece.decode(encoding)
-        except UnicodeDecodeError as error:
-            problem = (
-                f"byte {error.start + 1} is not {encoding}; convert the file or set data.encoding"
-            )
-            around = piece[max(0, error.start - EXCERPT // 2) :]
-            raise bad_line(name, number, problem, around) from None
-        text = raw.removesuffix("\n").removesuffix("\r")
-        if "\r" in text:
-            # A file with the line ends of old Macs would else be one line, misread in silence.
-            problem = "a carriage return inside the line; convert the file's line ends to \\n"
-            raise bad_line(name, number, problem, text)
-        yield Line(number, text, raw)
+    number = 0
+    try:
+        for number, piece in enumerate(pieces, 1):
+            readable = True
+            if len(piece) > max_line_bytes:
+                problem = f"the line is longer than data.max_line_bytes={max_line_bytes}"
+                fault(bad_line(name, number, problem, piece))
+                _pass_over(stream, piece, max_line_bytes)
+                piece, readable = piece[:EXCERPT] + b"\n", False
+            try:
+                raw = piece.decode(encoding)
+            except UnicodeDecodeError as error:
+                if readable:
+                    fault(_undecodable(name, number, piece, encoding, error.start))
+                raw, readable = piece.decode(encoding, errors="replace"), False
+            text = raw.removesuffix("\n").removesuffix("\r")
+            if readable and "\r" in text:
+                # A file with the line ends of old Macs would else be one line, misread in silence.
+                problem = "a carriage return inside the line; convert the file's line ends to \\n"
+                fault(bad_line(name, number, problem, text))
+                readable = False
+            yield Line(number, text, raw, readable)
+    except (EOFError, zlib.error, OSError) as error:
+        problem = "the file is damaged or cut off"
+        raise ValueError(f"{name}:{number + 1}: {problem} ({error})") from None
+
+
+def _pass_over(stream: BinaryIO, piece: bytes, size: int) -> None:
+    """Read on to the end of a line."""
+    while piece and not piece.endswith(b"\n"):
+        piece = stream.readline(size)
+
+
+def _undecodable(name: str, number: int, piece: bytes, encoding: str, start: int) -> ValueError:
+    problem = f"byte {start + 1} is not {encoding}; convert the file or set data.encoding"
+    return bad_line(name, number, problem, piece[max(0, start - EXCERPT // 2) :])
 
 
 def split_line_end(raw: str) -> tuple[str, str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import csv
+from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from seqtag.data.readers.lines import Line, bad_line
+from seqtag.data.readers.lines import Fault, Line, bad_line
 
 
 class Record(NamedTuple):
@@ -17,6 +18,8 @@ class Record(NamedTuple):
     cells: list[str]
     raw: str
     """Its lines, as they stand in the file."""
+    readable: bool
+    """False where the fault of one of its lines was told of."""
 
     @property
     def is_blank(self) -> bool:
@@ -26,12 +29,12 @@ class Record(NamedTuple):
 
 def plain_records(lines: Iterator[Line], character: str) -> Iterator[Record]:
     """One record a line, in which quotes are like any other character."""
-    for line in lines:
-        yield Record(line.number, line.text.split(character), line.raw)
+    for number, text, raw, readable in lines:
+        yield Record(number, text.split(character), raw, readable)
 
 
 def quoted_records(
-    lines: Iterator[Line], name: str, character: str, max_bytes: int
+    lines: Iterator[Line], name: str, character: str, max_bytes: int, fault: Fault
 ) -> Iterator[Record]:
     """Records of a CSV file (RFC 4180).
 
@@ -40,51 +43,64 @@ def quoted_records(
         name: what messages call the file.
         character: between two cells.
         max_bytes: the longest record; else a quote that is never closed takes in the whole file.
-
-    Raises:
-        ValueError: a record is too long or not valid CSV.
+        fault: told of a record that is too long or not valid CSV. Where it returns, the reading
+            goes on behind the record's first line, for its end is not known.
     """
     # The csv module has one limit on cells for the whole process. It is only ever raised here,
     # and records stay within max_bytes.
     csv.field_size_limit(max(csv.field_size_limit(), max_bytes))
-    feed = _Feed(lines, name, max_bytes)
+    feed = _Feed(lines, max_bytes)
     reader = csv.reader(feed, delimiter=character, strict=True)
     while True:
         feed.start()
+        problem = ""
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise feed.problem(f"not valid CSV ({error})") from None
-        if cells is None:
+            problem = f"not valid CSV ({error})"
+        except _TooLongError:
+            limit = f"data.max_line_bytes={max_bytes}"
+            problem = f"a record longer than {limit}; is a quote left open?"
+        taken = feed.taken
+        if not taken:
             return
-        yield Record(feed.taken[0].number, cells, "".join(line.raw for line in feed.taken))
+        readable = all(line.readable for line in taken)
+        if not problem:
+            assert cells is not None
+            yield Record(taken[0].number, cells, "".join(line.raw for line in taken), readable)
+            continue
+        if readable:
+            fault(bad_line(name, taken[0].number, problem, taken[0].text))
+        feed.give_back(taken[1:])
+
+
+class _TooLongError(Exception):
+    pass
 
 
 class _Feed:
     """Hands lines to the csv module and remembers which ones its record took."""
 
-    def __init__(self, lines: Iterator[Line], name: str, max_bytes: int) -> None:
+    def __init__(self, lines: Iterator[Line], max_bytes: int) -> None:
         self.lines = lines
-        self.name = name
         self.max_bytes = max_bytes
+        self.waiting: deque[Line] = deque()
         self.start()
 
     def start(self) -> None:
         self.taken: list[Line] = []
         self.size = 0
 
+    def give_back(self, lines: list[Line]) -> None:
+        self.waiting.extendleft(reversed(lines))
+
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        line = next(self.lines)
+        line = self.waiting.popleft() if self.waiting else next(self.lines)
         self.taken.append(line)
         self.size += len(line.raw)
         if self.size > self.max_bytes:
-            limit = f"data.max_line_bytes={self.max_bytes}"
-            raise self.problem(f"a record longer than {limit}; is a quote left open?")
+            raise _TooLongError
         return line.raw
-
-    def problem(self, text: str) -> ValueError:
-        first = self.taken[0]
-        return bad_line(self.name, first.number, text, first.text)

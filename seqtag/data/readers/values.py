@@ -25,7 +25,10 @@ def spell_probabilities(output: Output) -> str:
     """The probabilities of the labels that were chosen, with blanks between; "" for no label."""
     if not isinstance(output.value, list):
         return "" if output.value is None else spell_probability(output.value, output.probabilities)
-    pairs = zip(output.value, output.probabilities, strict=True)
+    chances = output.probabilities
+    # Several labels of one sequence share one mapping.
+    shares = [chances] * len(output.value) if isinstance(chances, dict) else chances
+    pairs = zip(output.value, shares, strict=True)
     return " ".join(spell_probability(value, chances) for value, chances in pairs)
 
 

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import gzip
 from io import BytesIO
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.cmudict import CmudictReader
 from seqtag.data.readers.conll import ConllReader
 from seqtag.data.readers.conllu import ConlluReader
 from seqtag.data.readers.delimited import DelimitedReader
+from seqtag.data.readers.files import GZIP
+from seqtag.data.readers.first_blank import FirstBlankReader
 from seqtag.data.readers.jsonl import JsonlReader
+from seqtag.data.readers.parallel import ParallelReader
 from seqtag.data.readers.raw import LinesReader
 from seqtag.data.readers.reader import Reader
-from seqtag.data.tokenizers import Whitespace
+from seqtag.data.tokenizers import Characters, Separated, Whitespace
 
 COMMON: dict[str, Any] = {
     "read_target": True,
     "input_tokenizer": Whitespace(),
     "target_tokenizer": None,
     "sequence_tokenizer": None,
+    "label_tokenizer": None,
+    "references": [],
+    "features": [],
+    "numeric_features": [],
+    "further_input": [],
+    "further_tokenizer": Separated(separator=";"),
+    "mask": None,
     "missing": "_",
     "skip_lines": 0,
     "encoding": "utf-8",
@@ -58,8 +70,54 @@ def raw(**changes: Any) -> LinesReader:
     return LinesReader(**(COMMON | {"input": 0, "target": None} | changes))
 
 
+def labelled(**changes: Any) -> FirstBlankReader:
+    return FirstBlankReader(**(COMMON | {"input": 1, "target": 0} | changes))
+
+
+def cmudict(**changes: Any) -> CmudictReader:
+    settings = {
+        "input": 0,
+        "target": 1,
+        "input_tokenizer": Characters(),
+        "sequence_tokenizer": Whitespace(),
+    }
+    return CmudictReader(**(COMMON | settings | changes))
+
+
+def parallel(**changes: Any) -> ParallelReader:
+    settings = {"input": "de", "target": "en", "sequence_tokenizer": Whitespace()}
+    return ParallelReader(**(COMMON | settings | changes))
+
+
+class Told:
+    """What a reader reports."""
+
+    def __init__(self) -> None:
+        self.errors: list[str] = []
+        self.warnings: list[str] = []
+
+    def error(self, message: str) -> None:
+        self.errors.append(message)
+
+    def warning(self, message: str) -> None:
+        self.warnings.append(message)
+
+
+def stream_of(data: bytes) -> BinaryIO:
+    """The bytes as a reader gets them, decompressed where they are those of gzip."""
+    stream = BytesIO(data)
+    return cast(BinaryIO, gzip.GzipFile(fileobj=stream)) if data.startswith(GZIP) else stream
+
+
 def read(reader: Reader, data: bytes) -> list[Row]:
-    return list(reader.read(BytesIO(data), "f"))
+    return list(reader.read(stream_of(data), "f"))
+
+
+def reported(reader: Reader, data: bytes) -> tuple[list[Row], Told]:
+    """The rows of a file that is read to its end whatever it holds, and what was told of it."""
+    told = Told()
+    with reader.reporting(told):
+        return read(reader, data), told
 
 
 def pairs(reader: Reader, data: bytes) -> list[tuple[Any, Any]]:

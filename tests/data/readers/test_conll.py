@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from data.readers.formats import conll, pairs, read, write, write_gold
+from seqtag.data.tokenizers import Whitespace
 
 AB = [(["a", "b"], ["X", "Y"])]
 TWO = [(["a"], ["X"]), (["b"], ["Y"])]
@@ -148,6 +149,13 @@ def test_rows_know_the_line_of_every_element() -> None:
         ({"separator": ","}, "data.reader.separator=,: give one of tab, blank, or null"),
         ({"input": "word"}, "data.input=word: columns of this format are numbers"),
         ({"target": [1, "label"]}, "data.target=label: columns of this format are numbers"),
+        ({"features": ["pos"]}, "data.features=pos: columns of this format are numbers"),
+        ({"mask": "m", "target_tokenizer": Whitespace()}, "data.mask=m: columns of this format"),
+        ({"further_input": [2]}, "data.further_input=2: these files have no column for it"),
+        (
+            {"references": [2], "sequence_tokenizer": Whitespace()},
+            "data.references=2: these files have no column for it; take data=tsv",
+        ),
         ({"input": []}, r"data.input=\[\]: the list names no column"),
     ],
 )
@@ -193,3 +201,19 @@ def test_a_label_that_a_column_cannot_hold_is_refused(data: bytes, label: str) -
 def test_a_prediction_for_the_whole_sequence_is_refused() -> None:
     with pytest.raises(ValueError, match="f:1: this format holds one prediction per element, 2"):
         write(conll(), b"a X\nb Y\n", ["positive"])
+
+
+def test_masked_targets_are_missing_and_come_back() -> None:
+    reader = conll(target=1, mask=-1, target_tokenizer=Whitespace())
+    data = b"a X 1\nb Y 0\nc _ 0\n"
+    assert pairs(reader, data) == [(["a", "b", "c"], ["X", None, None])]
+    assert write_gold(reader, data) == data
+    assert write(reader, data, [["P", None, "Q"]]) == "a P 1\nb Y 0\nc Q 0\n"
+    without = conll(target=1, mask=2, read_target=False, target_tokenizer=Whitespace())
+    assert pairs(without, b"a\n") == [(["a"], None)]
+
+
+def test_features_are_read_in_prediction_too() -> None:
+    reader = conll(target=3, features=[1], numeric_features=[2], read_target=False)
+    [row] = read(reader, b"a N 1\nb V -2.5\n")
+    assert row["features"] == {"1": ["N", "V"], "2": [1.0, -2.5]}

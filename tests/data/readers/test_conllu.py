@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from data.readers.formats import conllu, pairs, read, word, write, write_gold
+from seqtag.data.tokenizers import Whitespace
 
 SENTENCE = word(1, "a", "DET") + word(2, "b", "NOUN")
 
@@ -135,3 +136,34 @@ def test_a_prediction_that_is_not_one_per_word_is_refused(value: Any) -> None:
 def test_writing_needs_a_target() -> None:
     with pytest.raises(ValueError, match=r"data\.target is null"):
         write(conllu(target=None), SENTENCE.encode(), [["X", "Y"]])
+
+
+def test_any_column_is_a_feature_named_as_the_setting_names_it() -> None:
+    text = "1\ta\tA\tX\tN\t_\t2\troot\t_\t_\n2\tb\tB\tY\tV\t_\t_\tobj\t_\t_\n\n"
+    reader = conllu(features=["xpos", 7], numeric_features=["HEAD"])
+    [row] = read(reader, text.encode())
+    assert row["features"] == {"xpos": ["N", "V"], "7": ["root", "obj"], "HEAD": [2.0, None]}
+    assert write_gold(reader, text.encode()) == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"features": ["POS"]}, r"data\.features=POS: a CoNLL-U file has one column for it"),
+        ({"numeric_features": [10]}, r"data\.numeric_features=10: a CoNLL-U file has"),
+        (
+            {"mask": 4, "target_tokenizer": Whitespace()},
+            r"data\.mask=4: CoNLL-U has no column for it; take data=conll for a mask",
+        ),
+        ({"further_input": ["XPOS"]}, r"data\.further_input=XPOS: CoNLL-U has no column for it"),
+        (
+            {"references": ["XPOS", "FEATS"], "sequence_tokenizer": Whitespace()},
+            r"data\.references=XPOS, FEATS: CoNLL-U has no column for it",
+        ),
+    ],
+)
+def test_columns_that_the_format_cannot_have_are_refused(
+    changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        conllu(**changes)

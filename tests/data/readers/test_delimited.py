@@ -126,6 +126,7 @@ def test_a_bad_line_is_an_error(reader: Any, text: str, message: str) -> None:
         ({"target": [1, "label"]}, "column 'label' is a name, and data.reader.header is false"),
         ({"separator": "tabs"}, "data.reader.separator='tabs': give one character"),
         ({"separator": '"'}, "give one character other than a quote"),
+        ({"features": ["pos"]}, "column 'pos' is a name, and data.reader.header is false"),
         ({"separator": ""}, "give one character other than a quote"),
     ],
 )
@@ -246,3 +247,49 @@ def test_labels_that_do_not_split_back_are_refused() -> None:
 def test_a_label_that_a_column_cannot_hold_is_refused() -> None:
     with pytest.raises(ValueError, match=r"'x\\ty' cannot be written into one column"):
         write(tsv(), b"a\t1\n", ["x\ty"])
+
+
+def test_masked_targets_are_missing_and_come_back() -> None:
+    reader = tsv(mask=2, input_tokenizer=Characters(), target_tokenizer=Characters())
+    data = b"MKV\tHEC\t101\nMK\tHE\t0 0\nM\t\t1\n"
+    assert pairs(reader, data) == [
+        (["M", "K", "V"], ["H", None, "C"]),
+        (["M", "K"], [None, None]),
+        (["M"], None),
+    ]
+    assert write_gold(reader, data) == data
+    written = write(reader, data, [["E", None, "E"], ["C", "C"], ["H"]])
+    assert written == "MKV\tEEE\t101\nMK\tCC\t0 0\nM\tH\t1\n"
+
+
+def test_a_mask_is_of_no_concern_without_targets() -> None:
+    reader = tsv(mask=2, target_tokenizer=Whitespace(), read_target=False)
+    assert pairs(reader, b"a b\n") == [(["a", "b"], None)]
+    assert write(reader, b"a b\n", [["X", "Y"]]) == "a b\tX Y\n"
+
+
+def test_references_are_told_with_the_target_first() -> None:
+    reader = csv(references=["r1", "r2"], sequence_tokenizer=Whitespace())
+    data = b"text,label,r1,r2\na,x,z,y\nb,x,,\nc,x,x,x\n"
+    rows = read(reader, data)
+    assert [row.get("references") for row in rows] == [["x", "z", "y"], None, None]
+    assert write_gold(reader, data) == data
+    assert write(reader, data, ["z", "x", "x"]).splitlines()[1] == "a,z,z,y"
+
+
+def test_tags_follow_the_letters_of_a_word() -> None:
+    reader = tsv(
+        target=1, input_tokenizer=Characters(), sequence_tokenizer=Characters(), further_input=[2]
+    )
+    data = b"go\twent\tV;PST\r\n\n"
+    assert pairs(reader, data) == [(["g", "o", "+V", "+PST"], "went"), ([], None)]
+    assert write_gold(reader, data) == data
+
+
+def test_features_are_of_each_element_or_of_the_sequence() -> None:
+    data = b"a b\tX Y\tN V\t1 _\n"
+    columns = {"features": [2], "numeric_features": [3]}
+    [row] = read(tsv(target_tokenizer=Whitespace(), **columns), data)
+    assert row["features"] == {"2": ["N", "V"], "3": [1.0, None]}
+    [row] = read(tsv(features=[2]), data)
+    assert row["features"] == {"2": ["N V", "N V"]}

@@ -6,8 +6,13 @@ from pathlib import Path
 import pytest
 
 from data.readers.formats import conll, csv, jsonl, raw, tsv
-from seqtag.data.readers.lines import Line, open_stream, read_lines
+from seqtag.data.readers.files import open_stream
+from seqtag.data.readers.lines import Line, read_lines
 from seqtag.data.readers.reader import Reader
+
+
+def refuse(error: ValueError) -> None:
+    raise error
 
 
 def lines_of(
@@ -19,6 +24,7 @@ def lines_of(
         encoding=encoding,
         max_line_bytes=max_line_bytes,
         skip_lines=skip_lines,
+        fault=refuse,
     )
     return leading, list(lines)
 

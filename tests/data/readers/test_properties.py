@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -10,19 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.readers.formats import (
+    Told,
+    cmudict,
     conll,
     conllu,
     csv,
     jsonl,
+    labelled,
     pairs,
+    parallel,
     raw,
     read,
+    reported,
     tsv,
     word,
     write,
     write_gold,
 )
-from seqtag.batch import Row
+from seqtag.batch import Output, Row
+from seqtag.data.readers.files import GZIP
 from seqtag.data.readers.reader import Reader
 from seqtag.data.tokenizers import Characters, Whitespace
 
@@ -45,6 +53,17 @@ READERS = {
         input_tokenizer=Characters(),
         target_tokenizer=Characters(),
     ),
+    "conllu features": conllu(features=["XPOS"], numeric_features=["HEAD"]),
+    "conll mask": conll(target=1, mask=2, target_tokenizer=Whitespace()),
+    "conll features": conll(target=2, features=[1], numeric_features=[0]),
+    "tsv features": tsv(features=[2], numeric_features=[-1]),
+    "tsv mask": tsv(input_tokenizer=Characters(), target_tokenizer=Characters(), mask=2),
+    "tsv references": tsv(sequence_tokenizer=Whitespace(), references=[2], further_input=[2]),
+    "labelled": labelled(),
+    "labelled per element": labelled(
+        input=0, target=1, input_tokenizer=Characters(), target_tokenizer=Whitespace()
+    ),
+    "cmudict": cmudict(),
     "jsonl": jsonl(),
     "jsonl per element": jsonl(target_tokenizer=Whitespace()),
     "jsonl several": jsonl(target=["label", "o"]),
@@ -58,12 +77,16 @@ PIECES = [
     *(b"{", b"}", b"[", b"]", b":", b'{"text": "a b", "label": "x"}', b'"text": [', b'"label": '),
     *(b'{"text":["a"],"label":[', b'{"text": [[1, 2]], "label": ', b"null", b"true", b"\\ud800"),
     *(word(1, "a").encode(), word(2, "b").encode(), word("1-2", "ab").encode()),
+    *(b"a(2) B # c\n", b"a A\n", b"b\n", b"#", b";;; c\n", b"(2)", b"101\t", b"1\t0\t1\n"),
     *(b"a\tb\n", b"a b\tX Y\n", b"1\t2\t3\n", b"1 2 3\n", b"a,b\n", b'"a\nb",c\n'),
 ]
-FILES = st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join) | st.binary(max_size=40)
+FILES = (
+    st.lists(st.sampled_from(PIECES), max_size=12).map(b"".join) | st.binary(max_size=40)
+).filter(lambda data: not data.startswith(GZIP))
 
 
 unhurried = settings(deadline=None)  # a busy machine is no failure
+brief = settings(unhurried, max_examples=50)  # where another property runs over the same files
 
 
 def outcome(reader: Reader, data: bytes) -> tuple[list[Row], str]:
@@ -85,6 +108,41 @@ def test_any_bytes_are_rows_that_give_the_file_back_or_a_value_error(
     assert "\n" not in message
     if rows:
         assert write_gold(reader, data) == data
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS.keys())
+@brief
+@given(data=FILES)
+def test_a_report_is_told_first_what_is_raised_without_one(reader: Reader, data: bytes) -> None:
+    rows, message = outcome(reader, data)
+    all_rows, told = reported(reader, data)
+    assert told.errors[:1] == ([message] if message else [])
+    if not message:
+        assert all_rows == rows
+    assert all(text.startswith("f:") and "\n" not in text for text in told.errors + told.warnings)
+    # A line has one fault at most; the rest of what is said of it are warnings.
+    places = [text.split(": ")[0] for text in told.errors]
+    assert len(set(places)) == len(places)
+
+
+@brief
+@given(source=FILES, target=FILES)
+def test_any_two_files_are_parallel_text_or_a_value_error(source: bytes, target: bytes) -> None:
+    reader = parallel()
+    with TemporaryDirectory() as folder:
+        prefix = f"{folder}/f"
+        Path(f"{prefix}.de").write_bytes(source)
+        Path(f"{prefix}.en").write_bytes(target)
+        told = Told()
+        with reader.reporting(told):
+            rows = list(reader.read_all(prefix))
+        if told.errors:
+            with pytest.raises(ValueError, match=r"f\.(de|en):") as error:
+                list(reader.read_all(prefix))
+            assert str(error.value) == told.errors[0]
+        elif rows:
+            written = "".join(reader.write(row, Output(row["target"])) for row in rows)
+            assert written.encode() == target
 
 
 @unhurried
@@ -153,6 +211,42 @@ def test_tsv_predictions_are_read_back(target: bool, sentences: Sentences) -> No
     ]
     again = tsv(target_tokenizer=Whitespace(), max_line_bytes=10_000)
     assert pairs(again, written.encode()) == forms_and_labels
+
+
+@unhurried
+@given(sentences=SENTENCES)
+def test_predicted_labels_are_read_back_before_their_texts(sentences: Sentences) -> None:
+    triples = [triple for sentence in sentences for triple in sentence]
+    data = "".join(f"{gold} {form} {form}\n" for form, gold, _ in triples)
+    labels = [label for _, _, label in triples]
+    written = write(labelled(), data.encode(), labels)
+    expected = [([form, form], label) for form, _, label in triples]
+    assert pairs(labelled(), written.encode()) == expected
+
+
+SYMBOLS = WORDS.filter(lambda text: "#" not in text)
+
+
+@unhurried
+@given(
+    entries=st.lists(
+        st.tuples(
+            WORDS.filter(lambda text: not text.startswith(("##", ";;;")) and text[-1] != ")"),
+            st.lists(SYMBOLS, min_size=1, max_size=3),
+            st.lists(SYMBOLS, min_size=1, max_size=3),
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_predicted_pronunciations_are_read_back(
+    entries: list[tuple[str, list[str], list[str]]],
+) -> None:
+    data = "".join(f"{word} {' '.join(gold)}  # remark\n" for word, gold, _ in entries)
+    predictions = [" ".join(symbols) for _, _, symbols in entries]
+    written = write(cmudict(), data.encode(), predictions)
+    expected = [(list(word), text) for (word, _, _), text in zip(entries, predictions, strict=True)]
+    assert pairs(cmudict(max_line_bytes=10_000), written.encode()) == expected
 
 
 @unhurried

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from data.readers.formats import pairs, raw, read, write
-from seqtag.data.tokenizers import Smiles
+from seqtag.data.tokenizers import Smiles, Whitespace
 
 
 def test_each_line_is_a_sequence_and_an_empty_one_an_empty_row() -> None:
@@ -64,3 +64,19 @@ def test_skipped_lines_are_told_to_the_first_row_and_get_no_answer() -> None:
     data = b"# top\na\nb\n"
     assert [row["leading"] for row in read(raw(skip_lines=1), data)] == ["# top\n", ""]
     assert write(raw(skip_lines=1), data, ["x", "y"]) == "x\ny\n"
+
+
+def test_further_inputs_follow_after_tabs() -> None:
+    reader = raw(further_input=[2, 3])
+    data = b"go on\tV;PST\tx\n\n"
+    assert pairs(reader, data) == [(["go", "on", "+V", "+PST", "+x"], None), ([], None)]
+    assert write(reader, data, ["went on", None]) == "went on\n\n"
+    with pytest.raises(ValueError, match=r"f:1: 2 columns between tabs, where the input and"):
+        read(reader, b"go\tV\n")
+
+
+def test_lines_hold_no_features() -> None:
+    with pytest.raises(ValueError, match=r"data\.features=1: raw lines have no column for it"):
+        raw(features=[1])
+    # What concerns targets does not concern lines that have none.
+    assert pairs(raw(mask=3, target_tokenizer=Whitespace()), b"a\n") == [(["a"], None)]
