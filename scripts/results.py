@@ -161,6 +161,8 @@ ROWS = [
     *both("g2p_ady", TRANSDUCED, ONE_LAYER),
     *both("g2p_gre", TRANSDUCED, ONE_LAYER),
     *both("g2p_ita", TRANSDUCED, ONE_LAYER),
+    *both("inflection_swa", TRANSDUCED, ONE_LAYER),
+    *both("japanese_vowels", (ACCURACY,)),
 ]
 
 

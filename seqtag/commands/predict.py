@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import logging
 import os
 import shutil
@@ -107,5 +108,13 @@ def _compressed(stream: BinaryIO, target: Path) -> Iterator[BinaryIO]:
     if target.suffix != COMPRESSED:
         yield stream
         return
-    with gzip.GzipFile(fileobj=stream, mode="wb", filename="", mtime=0) as packed:
+    with _Forward(fileobj=stream, mode="wb", filename="", mtime=0) as packed:
         yield cast(BinaryIO, packed)
+
+
+class _Forward(gzip.GzipFile):
+    """A compressed file that says that nothing can be written over, as writers of archives do."""
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Refused."""
+        raise io.UnsupportedOperation("what is compressed cannot be written over")

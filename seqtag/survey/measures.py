@@ -110,6 +110,8 @@ class Repeats:
         groups: inputs that stand in several rows.
         rows: rows whose input stands in an earlier one too.
         first: the first of them, each with the earlier row.
+        run: most rows one behind the other that repeat rows one behind the other, as a document
+            does that is there twice; ``run_places`` is where both begin.
         conflicts: inputs that have different targets.
         conflict_rows: rows that have such an input.
         first_conflicts: two rows of each of the first of them.
@@ -118,6 +120,8 @@ class Repeats:
     groups: int
     rows: int
     first: list[str]
+    run: int
+    run_places: str
     conflicts: int
     conflict_rows: int
     first_conflicts: list[str]

@@ -20,7 +20,7 @@ def remark_on_split(split: SplitFacts) -> Iterator[str]:
             "truncate": f"{long_rows.elements:,} of their elements are left out",
         }[long_rows.handling]
         yield (
-            f"{split.name}: {long_rows.rows:,} rows of more than {long_rows.limit:,} elements, "
+            f"{split.name}: rows of more than {long_rows.limit:,} elements: {long_rows.rows:,}; "
             f"{done} (data.too_long={long_rows.handling})"
         )
     if repeats.rows:

@@ -41,6 +41,7 @@ def find_repeats(split: Hashes) -> Repeats:
     begin = np.maximum.accumulate(np.where(same, 0, np.arange(len(order))))
     repeated = np.flatnonzero(same)
     shown = repeated[np.argsort(order[repeated])[:SHOWN]]
+    run, run_places = _longest_run(split, order[repeated], order[begin[repeated]])
     conflicts, conflict_rows, first = _conflicts(split)
     return Repeats(
         groups=len(np.unique(begin[repeated])),
@@ -49,10 +50,34 @@ def find_repeats(split: Hashes) -> Repeats:
             pair(split.place(int(order[at])), "as", split.place(int(order[begin[at]])))
             for at in shown
         ],
+        run=run,
+        run_places=run_places,
         conflicts=conflicts,
         conflict_rows=conflict_rows,
         first_conflicts=first,
     )
+
+
+def _longest_run(
+    split: Hashes, rows: NDArray[np.int64], earlier: NDArray[np.int64]
+) -> tuple[int, str]:
+    """The most repeats one behind the other of rows one behind the other, and where they begin.
+
+    Args:
+        split: that they are in.
+        rows: that repeat one.
+        earlier: the first row that each repeats.
+    """
+    if not len(rows):
+        return 0, ""
+    in_order = np.argsort(rows)
+    rows, earlier = rows[in_order], earlier[in_order]
+    begins = np.flatnonzero(
+        np.concatenate([[True], (np.diff(rows) != 1) | (np.diff(earlier) != 1)])
+    )
+    runs = np.diff(np.append(begins, len(rows)))
+    at = begins[runs.argmax()]
+    return int(runs.max()), pair(split.place(int(rows[at])), "as", split.place(int(earlier[at])))
 
 
 def _conflicts(split: Hashes) -> tuple[int, int, list[str]]:

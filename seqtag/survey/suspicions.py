@@ -32,6 +32,9 @@ CONTRADICTORY = 0.1
 
 MARK = "U+FEFF"
 
+DOCUMENT = 5
+"""So many rows one behind the other that repeat others are likely a document's second copy."""
+
 GARBLED = 3
 """So many elements must look garbled before it is said."""
 
@@ -46,7 +49,7 @@ def suspect_split(split: SplitFacts, survey: Survey, *, words: bool) -> Iterator
     """
     yield from _lengths(split, survey, words=words)
     yield from _text(split, survey)
-    yield from _contradictions(split)
+    yield from _repeats(split)
     labels = split.measured.labels
     if labels is not None and labels.odd:
         odd = [f"{label!r} ({place})" for label, place in labels.odd.items()]
@@ -157,8 +160,14 @@ def _text(split: SplitFacts, survey: Survey) -> Iterator[str]:
         yield f"{tokens.marked:,} elements of {split.name} hold a byte order mark ({MARK})"
 
 
-def _contradictions(split: SplitFacts) -> Iterator[str]:
-    rows = split.measured.repeats.conflict_rows
+def _repeats(split: SplitFacts) -> Iterator[str]:
+    repeats = split.measured.repeats
+    if repeats.run >= DOCUMENT:
+        yield (
+            f"{repeats.run:,} rows of {split.name}, one behind the other, repeat others: "
+            f"{repeats.run_places}; is a document there twice?"
+        )
+    rows = repeats.conflict_rows
     if split.counts["rows"] >= FEW and rows >= CONTRADICTORY * split.counts["rows"]:
         yield (
             f"{share(rows, split.counts['rows'])} of the rows of {split.name} have an input that "
@@ -178,8 +187,10 @@ def _broken_spans(split: SplitFacts) -> Iterator[str]:
             f"{spans.obstacle}"
         )
     elif spans.broken:
-        mixed = "".join(f"; {rows:,} such rows fit {n}" for n, rows in spans.elsewhere.items())
+        fit = ", ".join(f"{name} {rows:,}" for name, rows in spans.elsewhere.items())
+        mixed = f"; rows that fit another one: {fit}" if fit else ""
+        times = "once" if spans.broken == 1 else f"{spans.broken:,} times"
         yield (
-            f"the labels of {split.name} break the span scheme {spans.against} {spans.broken:,} "
-            f"times{mixed}: {shorten(spans.first, spans.broken)}"
+            f"the labels of {split.name} break the span scheme {spans.against} {times}{mixed}: "
+            f"{shorten(spans.first, spans.broken)}"
         )

@@ -29,6 +29,12 @@ def test_the_first_repeats_are_those_of_the_file() -> None:
     assert len(found.first) == 5
 
 
+def test_a_document_that_is_there_twice_is_a_run() -> None:
+    found = find_repeats(hashes("a", [7, 1, 2, 3, 7, 1, 2, 3, 9, 3, 2], [1] * 11))
+    assert (found.run, found.run_places) == (4, "a:4 as line 0")
+    assert find_repeats(hashes("a", [1, 2, 3], [1] * 3)).run == 0
+
+
 def test_other_targets_of_the_same_input_are_a_conflict() -> None:
     found = find_repeats(hashes("a", [7, 5, 7, 7, 5], [1, 2, 1, 3, 4]))
     assert (found.conflicts, found.conflict_rows) == (2, 5)
@@ -46,8 +52,8 @@ def test_no_row_at_all_repeats_nothing() -> None:
 
 
 def test_rows_that_another_split_has_are_counted() -> None:
-    train = hashes("train", [1, 2, 3], [1, 1, 1])
-    dev = hashes("dev", [9, 3, 1, 3], [1, 1, 2, None])
+    train = hashes("train", [1, 2, 3, 4], [1, 1, 1, None])
+    dev = hashes("dev", [9, 3, 1, 4], [1, 1, 2, None])
     found = find_overlap(dev, train)
     assert found is not None
     assert (found.rows, found.of_rows, found.same_target, found.median) == (3, 4, 1, 3)

@@ -186,14 +186,14 @@ def test_mixed_schemes_are_shown_with_their_places(surveyed) -> None:
     good = "a\tB-X\nb\tI-X\nc\tO\n\n" * 9
     found = surveyed(train=good + "a\tO\nb\tI-X\nc\tI-X\n", dev="a\tB-X\n")
     message = warning(found, "span scheme")
-    assert message.startswith("the labels of train break the span scheme IOB2 1 times")
-    assert "1 such rows fit IOB1" in message
+    assert message.startswith("the labels of train break the span scheme IOB2 once")
+    assert "; rows that fit another one: IOB1 1, IOE1 1: " in message
     assert "train.conll:37 (element 2) I-X after O" in message
 
 
 def test_a_dev_split_is_held_against_the_scheme_of_training(surveyed) -> None:
     found = surveyed(train="a\tB-X\nb\tI-X\nc\tO\n\n" * 3, dev="a\tI-X\nb\tI-X\nc\tO\n")
-    assert "the labels of dev break the span scheme IOB2 1 times" in warning(found, "span scheme")
+    assert "the labels of dev break the span scheme IOB2 once" in warning(found, "span scheme")
 
 
 def test_tags_without_the_letter_of_a_span_are_not_read_as_spans(surveyed) -> None:
@@ -247,7 +247,7 @@ def test_long_rows_are_counted_with_what_is_done(surveyed, policy: str, said: st
         dev="a\tD\ndog\tN\ndog\tN\ndog\tN\n",
     )
     (remark,) = [r for r in found.remarks if "more than 2 elements" in r]
-    assert remark.startswith("dev: 1 rows")
+    assert remark.startswith("dev: rows of more than 2 elements: 1; ")
     assert said in remark
     assert found.splits["dev"].long_rows.elements == 2
 
@@ -318,3 +318,11 @@ def test_a_byte_order_mark_is_told_of_once(surveyed) -> None:
     rows = '{"text": "a b", "label": "x"}\n{"text": "c\\ufeff", "label": "y"}\n' * 2
     found = surveyed("classification", data="jsonl", train=rows, dev=rows.replace("a b", "d"))
     assert "2 elements of train hold a byte order mark" in "\n".join(warnings(found))
+
+
+def test_a_document_that_is_there_twice_is_suspected(surveyed) -> None:
+    document = "".join(f"w{n}\t{'XY'[n % 2]}\n\n" for n in range(6))
+    found = surveyed(train=document + "a\tX\n\n" + document, dev="b\tX\n")
+    message = warning(found, "there twice")
+    assert message.startswith("6 rows of train, one behind the other, repeat others: ")
+    assert "train.conll:15 as line 1;" in message

@@ -57,7 +57,7 @@ def test_further_endings_are_references_features_or_labels(tmp_path: Path) -> No
 
 def test_compressed_files_are_found(tmp_path: Path) -> None:
     given = lay(tmp_path, en=b"a\n")
-    (tmp_path / "train.de.gz").write_bytes(gzip.compress(b"ein\n"))
+    (tmp_path / "train.de.gz").write_bytes(gzip.compress(b"ein\n", mtime=0))
     assert rows_of(parallel(), given) == [(["ein"], "a")]
 
 

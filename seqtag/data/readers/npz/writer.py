@@ -95,7 +95,8 @@ class NpzWriter(Writer):
         held = self._held.get(key)
         if not any(isinstance(value, list) for value in values):
             before = held if held is not None and held.shape == (len(values),) else None
-            return _array(values, before, self._reader.missing)
+            empty = (self._layout.lengths == 0).tolist()
+            return _array(values, before, self._reader.missing, empty)
         cells: list[Any] = []
         for value, length in zip(values, self._layout.lengths.tolist(), strict=True):
             cells.extend([None] * length if value is None else value)
@@ -104,7 +105,7 @@ class NpzWriter(Writer):
             before = held[np.arange(held.shape[1]) < self._layout.lengths[:, None]]
         elif held is not None and self._layout.padded is None and len(held) == len(cells):
             before = held
-        flat = _array(cells, before, self._reader.missing)
+        flat = _array(cells, before, self._reader.missing, [False] * len(cells))
         fill = np.nan if flat.dtype.kind == "f" else self._reader.missing
         return self._layout.spread(flat, fill if flat.dtype.kind in "fU" else 0, held)
 
@@ -133,24 +134,28 @@ def _write(file: zipfile.ZipFile, key: str, values: NDArray[Any]) -> None:
         npy.write_array(stream, values, allow_pickle=False)
 
 
-def _array(values: list[Any], held: NDArray[Any] | None, missing: str) -> NDArray[Any]:
+def _array(
+    values: list[Any], held: NDArray[Any] | None, missing: str, empty: list[bool]
+) -> NDArray[Any]:
     """Predictions as an array of the type that ``held`` has, where that can be.
 
-    A value that is None keeps what ``held`` has at its place.
+    A value that is None keeps what ``held`` has at its place, unless its row is ``empty``: that
+    would be taken for its answer.
     """
     given = [value for value in values if value is not None]
     texts = any(isinstance(value, str) for value in given)
     if held is not None:
         new = [
-            old if value is None else value
-            for value, old in zip(values, held.tolist(), strict=True)
+            old if value is None and not nothing else value
+            for value, old, nothing in zip(values, held.tolist(), empty, strict=True)
         ]
+        lacks = None in new
         if (texts or not given) and held.dtype.kind == "U":
-            made = np.array(new, dtype=np.str_)
+            made = np.array([missing if v is None else v for v in new], dtype=np.str_)
             return made.astype(held.dtype) if made.dtype.itemsize <= held.dtype.itemsize else made
         if held.dtype.kind == "f" and not texts:
-            return np.array(new, dtype=held.dtype)
-        if held.dtype.kind in "iu" and all(str(v) == str(_whole(v)) for v in given):
+            return np.array([np.nan if v is None else v for v in new], dtype=held.dtype)
+        if held.dtype.kind in "iu" and not lacks and all(str(v) == str(_whole(v)) for v in given):
             return np.array([int(value) for value in new], dtype=held.dtype)
     if texts or not given:
         return np.array([missing if v is None else spell(v) for v in values], dtype=np.str_)

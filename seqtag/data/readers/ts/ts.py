@@ -211,7 +211,8 @@ class TsReader(Reader):
             text, _, label = text.rpartition(":")
             if self._held(label, row, output.value):
                 return row["raw"]
-        value = output.value
+        # No element, and no label of several, are written as what is missing.
+        value = None if output.value == [] else output.value
         written = (
             self._join(value)
             if isinstance(value, list)
