@@ -113,7 +113,7 @@ class Predictor:
             yield from zip(block, self._predict_block(block, probabilities), strict=True)
 
     def _predict_block(self, rows: list[Row], probabilities: bool) -> list[Output]:
-        outputs = [self._empty_output(probabilities)] * len(rows)
+        outputs = [self._empty_output(probabilities) for _ in rows]
         filled = [number for number, row in enumerate(rows) if length(row)]
         lengths = [length(rows[number]) for number in filled]
         long_rows = self._long_rows

@@ -106,7 +106,9 @@ def jsonl(rows: Rows, gold: bool) -> bytes:
         {"n": number, "text": row, **({"label": None} if gold else {})}
         for number, row in enumerate(rows)
     ]
-    return "\n".join(json.dumps(o, ensure_ascii=number % 2 == 0) for number, o in enumerate(made)).encode()
+    return "\n".join(
+        json.dumps(o, ensure_ascii=number % 2 == 0) for number, o in enumerate(made)
+    ).encode()
 
 
 def jsonl_strings(rows: Rows, gold: bool) -> bytes:
@@ -140,7 +142,9 @@ def label_strings(rows: Rows, gold: bool) -> bytes:
     """Id, sequence, labels, mask."""
     made = ((n, "".join(map(str, row)), len(row)) for n, row in enumerate(rows))
     return "".join(
-        f"p{n}\t{text}\t{'A' * size if gold else ''}\t{'01'[n % 2] * size}\n" if size or n % 2 else "\n"
+        f"p{n}\t{text}\t{'A' * size if gold else ''}\t{'01'[n % 2] * size}\n"
+        if size or n % 2
+        else "\n"
         for n, text, size in made
     ).encode()
 
@@ -216,7 +220,13 @@ FORMATS = {
     "conllu": Format("conllu", "conllu", ELEMENTS, _spaced, conllu, empty=False),
     "conll": Format("conll", "conll", ELEMENTS, _spaced_tokens, conll, empty=False),
     "conll with blanks": Format(
-        "conll", "txt", ELEMENTS, mix_words, conll_blanks, ("data.reader.separator=blank",), empty=False
+        "conll",
+        "txt",
+        ELEMENTS,
+        mix_words,
+        conll_blanks,
+        ("data.reader.separator=blank",),
+        empty=False,
     ),
     "tsv": Format("tsv", "tsv", EVERY, _marked, tsv),
     "csv": Format("csv", "csv", EVERY, _marked, comma_separated),

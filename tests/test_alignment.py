@@ -14,10 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import datasets
+import pyarrow.parquet
 import pytest
 import torch
 from alignment_formats import ELEMENTS, FORMATS, NAMED, SEQUENCES, Format
-from alignment_rows import ODD, VOCABULARY, Mixed, mix_words
+from alignment_rows import ODD, VOCABULARY, Mixed, mix_vectors, mix_words
 from conftest import SMALL, SMALL_PARTS
 
 import seqtag
@@ -29,6 +31,7 @@ from seqtag.data.source import build_reader
 from seqtag.datamodule import DataModule
 from seqtag.model import Model
 from seqtag.tasks.task import Task
+from seqtag.training.results import digest_row
 
 LIMIT = 4096
 QUICK = 90
@@ -42,7 +45,8 @@ BATCHES = (
     {"max_rows": 64, "max_tokens": LIMIT},
     {"max_rows": 64, "max_tokens": 700},
 )
-"""A window encoder of radius 1 needs windows of 9 elements and more, and rows have 31."""
+"""A window encoder of radius 1 needs windows of 8 elements and more; ordinary rows have 31."""
+LARGE_BATCHES = ({"max_rows": 7, "max_tokens": 500}, *BATCHES[2:])
 
 
 @dataclass
@@ -99,7 +103,7 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Oracles:
     return get
 
 
-def build(task: str, kind: str, folder: Path) -> Oracle:
+def build(task: str, kind: str, folder: Path, *overrides: str) -> Oracle:
     """An untrained model whose answers depend on every element, as a run."""
     drawn = random.Random(task)
     with (folder / "train.jsonl").open("w", encoding="utf-8") as stream:
@@ -127,6 +131,7 @@ def build(task: str, kind: str, folder: Path) -> Oracle:
             *(SMALL if kind == "vectors" else (*SMALL, "embedding/spelling=none")),
             *SMALL_PARTS.get(task, ()),
             *(("search.max_length=5",) if task == "seq2seq" else ()),
+            *overrides,
         ),
     )
     config["cache"] = str(folder / "cache")
@@ -350,13 +355,273 @@ def test_each_row_has_its_answer_for_every_task(
 def test_ten_thousand_rows_have_their_answers_in_every_format(
     name: str, task: str, oracle: Oracles, tmp_path: Path
 ) -> None:
+    number = ONE_TASK_EACH.index((name, task))
     run_case(
         name,
         task,
         oracle(task, FORMATS[name].reads),
         tmp_path,
         count=MANY,
-        batches=BATCHES[(ONE_TASK_EACH.index((name, task)) + 1) % len(BATCHES)],
+        batches=BATCHES[0] if name == "lines" else LARGE_BATCHES[number % len(LARGE_BATCHES)],
         gold=False,
         giants=None,
     )
+
+
+@pytest.mark.parametrize("batches", BATCHES)
+@pytest.mark.parametrize(
+    ("task", "kind"),
+    [*((task, "words") for task in (*ELEMENTS, *SEQUENCES)), ("classification", "vectors")],
+)
+def test_no_batch_size_changes_an_answer(
+    task: str, kind: str, batches: dict[str, int], oracle: Oracles
+) -> None:
+    made = oracle(task, kind)
+    mix = mix_vectors if kind == "vectors" else mix_words
+    # Whole sequences that are too long are refused, see below.
+    mixed = mix(QUICK, giants=QUICK_GIANTS if task in ELEMENTS else ())
+    predictor = seqtag.load(made.folder, device="cpu", **batches)
+    outputs = list(predictor.predict(mixed.rows, look_ahead=50))
+    assert len(outputs) == len(mixed.rows)
+    expected = made.answers(mixed, None)
+    assert all(
+        close(comparable(output.value), answer)
+        for output, answer in zip(outputs, expected, strict=True)
+    )
+    # The answers must be able to tell that they were exchanged.
+    assert len({json.dumps(answer) for answer in expected}) > 4
+
+
+def test_empty_rows_do_not_share_an_answer(oracle: Oracles) -> None:
+    predictor = seqtag.load(oracle("tagging", "words").folder, device="cpu")
+    first, second = predictor.predict([[], []])
+    first.value.append("A")
+    assert second.value == []
+
+
+class TestRefusal:
+    """What is neither read whole nor in windows is an error that names the row."""
+
+    @pytest.mark.parametrize(
+        ("task", "settings"),
+        [*((task, ()) for task in SEQUENCES), ("tagging", ("data.too_long=error",))],
+    )
+    def test_a_giant_row_is_refused_by_name_and_nothing_is_written(
+        self,
+        task: str,
+        settings: tuple[str, ...],
+        oracle: Oracles,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+    ) -> None:
+        mixed = mix_words(QUICK, giants=QUICK_GIANTS)
+        (giant,) = (n for n, row in enumerate(mixed.rows) if len(row) > LIMIT)
+        source, target = tmp_path / "in.txt", tmp_path / "out.txt"
+        source.write_bytes(FORMATS["lines"].write(mixed.rows, False))
+        words = [str(oracle(task, "words").folder), f"input={source}", f"output={target}"]
+        assert run_command("predict", [*words, f"batching.max_tokens={LIMIT}", *settings]) == 1
+        size = QUICK_GIANTS[0] + 1
+        message = f"error: {source}:{giant + 1}: a sequence of {size} elements is over the limit"
+        assert message in capsys.readouterr().err
+        assert list(tmp_path.iterdir()) == [source]
+
+
+class TestStreams:
+    """The same from stdin to stdout, and of files whose format their ending tells."""
+
+    def test_stdin_is_answered_line_by_line(
+        self,
+        oracle: Oracles,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capfdbinary: pytest.CaptureFixture[bytes],
+    ) -> None:
+        made = oracle("tagging", "words")
+        mixed = mix_words(QUICK, giants=QUICK_GIANTS)
+        content = FORMATS["lines"].write(mixed.rows, False)
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+        predict(str(made.folder))
+        sys.stdout.flush()
+        written = tmp_path / "out.txt"
+        written.write_bytes(capfdbinary.readouterr().out)
+        compare(FORMATS["lines"], made, written, mixed, made.answers(mixed, None))
+
+    @pytest.mark.parametrize("name", ["tsv", "csv", "jsonl", "parquet", "arrow"])
+    def test_an_ending_tells_the_format(self, name: str, oracle: Oracles, tmp_path: Path) -> None:
+        made, shape = oracle("classification", "words"), FORMATS[name]
+        mixed = shape.mix(QUICK, giants=())
+        source, target = tmp_path / f"in.{shape.ending}", tmp_path / "out"
+        source.write_bytes(shape.write(mixed.rows, False))
+        predict(str(made.folder), f"input={source}", f"output={target}")
+        compare(shape, made, target, mixed, made.answers(mixed, None))
+
+
+def gold_of(answer: Any, number: int, task: Task) -> Any:
+    """A gold target that is now right, now wrong, now missing."""
+    if task.per_element:
+        gold = [entry if (number + n) % 3 else "A" for n, entry in enumerate(answer)]
+        return [None if (number + n) % 11 == 0 else entry for n, entry in enumerate(gold)]
+    if number % 13 == 0:
+        return None
+    return answer if number % 3 else "A"
+
+
+def gold_file(shape: str, mixed: Mixed, golds: list[Any], folder: Path) -> tuple[str, ...]:
+    """Writes rows with gold targets; the words of the command line that name them."""
+    rows = list(zip(mixed.rows, golds, strict=True))
+    if shape == "conllu":
+        blocks = (
+            "".join(
+                f"{n}\t{token}\t_\t{label or '_'}\t_\t_\t_\t_\t_\t_\n"
+                for n, (token, label) in enumerate(zip(row, gold, strict=True), 1)
+            )
+            for row, gold in rows
+        )
+        (folder / "test.conllu").write_bytes("\n".join(blocks).encode() + b"\n")
+        return ("data=conllu", f"data.test={folder / 'test.conllu'}")
+    objects = [{"text": row, "label": gold} for row, gold in rows]
+    if shape == "hub":
+        datasets.DatasetDict({"test": datasets.Dataset.from_list(objects)}).save_to_disk(
+            str(folder / "saved")
+        )
+        return ("data=hub", f"data.reader.name={folder / 'saved'}", "data.test=test")
+    with (folder / "test.jsonl").open("w", encoding="utf-8") as stream:
+        stream.writelines(json.dumps(made) + "\n" for made in objects)
+    return (f"data.test={folder / 'test.jsonl'}",)
+
+
+def score_case(
+    shape: str,
+    task: str,
+    made: Oracle,
+    folder: Path,
+    *,
+    count: int,
+    giants: tuple[int, ...],
+    batches: tuple[dict[str, int], ...],
+    max_length: int | None,
+) -> None:
+    mixed = mix_words(count, giants=giants)
+    if shape == "conllu":
+        mixed = mixed.filled()
+    kept = mixed.filled()
+    limit = max_length or LIMIT
+    answers = made.answers(mixed, limit)
+    golds = [gold_of(answer, number, made.task) for number, answer in enumerate(answers)]
+    named = gold_file(shape, mixed, golds, folder)
+    settings = [f"cache={folder / 'cache'}", "worst=0", "device=cpu", "split=test", *named]
+    settings += [f"data.max_length={max_length}"] if max_length else []
+    settings += [] if made.task.per_element else ["data.too_long=truncate"]
+    filled = [number for number, row in enumerate(mixed.rows) if row]
+    results = []
+    for number, batch in enumerate(batches):
+        output = folder / f"scores{number}"
+        sizes = [f"batching.{key}={value}" for key, value in batch.items()]
+        words = [str(made.folder), f"output={output}", *settings, *sizes]
+        assert run_command("evaluate", words) == 0
+        results.append(json.loads((output / "metrics.json").read_text()))
+
+        counts = json.loads((output / "environment.json").read_text())["data"]["test"]
+        assert counts["rows"] == len(kept.rows)
+        assert counts["empty"] == len(mixed.rows) - len(kept.rows)
+        hits = total = 0
+        with (output / "predictions.jsonl").open(encoding="utf-8") as stream:
+            lines = [json.loads(line) for line in stream]
+        assert len(lines) == len(filled)
+        for place, line in zip(filled, lines, strict=True):
+            assert line["tokens"] == mixed.rows[place]
+            assert line["gold"] == golds[place]
+            assert comparable(line["predicted"]) == answers[place]
+            if shape != "conllu":
+                assert line["line"] == place + 1
+            pairs = (
+                zip(line["gold"], line["predicted"], strict=True)
+                if made.task.per_element
+                else [(line["gold"], line["predicted"])]
+            )
+            for gold, predicted in pairs:
+                hits += gold == predicted
+                total += gold is not None
+        assert results[-1]["test/accuracy"] == hits / total
+        table = pyarrow.parquet.read_table(output / "test_rows.parquet")
+        assert table["row"].to_pylist() == list(range(len(filled)))
+        assert table["source"].to_pylist() == [digest_row(line) for line in lines]
+    assert all(result == results[0] for result in results)
+
+
+class TestScores:
+    """Predictions and statistics of each row stand in the order of the file, and score the same."""
+
+    @pytest.mark.parametrize("shape", ["jsonl", "conllu", "hub"])
+    def test_of_elements_in_windows(self, shape: str, oracle: Oracles, tmp_path: Path) -> None:
+        made = oracle("tagging", "words")
+        score_case(
+            shape,
+            "tagging",
+            made,
+            tmp_path,
+            count=QUICK,
+            giants=QUICK_GIANTS,
+            batches=BATCHES if shape == "jsonl" else BATCHES[1:2],
+            max_length=12,
+        )
+
+    @pytest.mark.parametrize("shape", ["jsonl", "hub"])
+    def test_of_sequences_by_their_beginning(
+        self, shape: str, oracle: Oracles, tmp_path: Path
+    ) -> None:
+        made = oracle("classification", "words")
+        score_case(
+            shape,
+            "classification",
+            made,
+            tmp_path,
+            count=QUICK,
+            giants=QUICK_GIANTS,
+            batches=BATCHES if shape == "jsonl" else BATCHES[1:2],
+            max_length=12,
+        )
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize(
+        ("shape", "task"), [("jsonl", "tagging"), ("conllu", "tagging"), ("hub", "classification")]
+    )
+    def test_of_ten_thousand_rows(
+        self, shape: str, task: str, oracle: Oracles, tmp_path: Path
+    ) -> None:
+        score_case(
+            shape,
+            task,
+            oracle(task, "words"),
+            tmp_path,
+            count=MANY,
+            giants=(5_003, 20_000),
+            batches=LARGE_BATCHES[:2],
+            max_length=None if task == "tagging" else 20,
+        )
+
+
+class TestReach:
+    """Windows that overlap by twice what an element sees on a side change nothing."""
+
+    RADIUS = 3
+    ROWS = mix_words(60, giants=(997,)).rows
+
+    @pytest.fixture(scope="class")
+    def wide(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        folder = tmp_path_factory.mktemp("wide")
+        return build("tagging", "words", folder, f"encoder.radius={self.RADIUS}").folder
+
+    @staticmethod
+    def read(folder: Path, limit: int) -> list[Any]:
+        predictor = seqtag.load(folder, device="cpu", max_tokens=limit)
+        return [output.value for output in predictor.predict(TestReach.ROWS)]
+
+    @pytest.mark.parametrize("limit", [8 * RADIUS, 25, 26, 27, 29, 31, 64, 996, 998])
+    def test_what_is_read_in_windows_is_as_in_one_piece(self, wide: Path, limit: int) -> None:
+        assert self.read(wide, limit) == self.read(wide, 1000)
+
+    def test_narrower_windows_see_less_and_answer_all_the_same(self, wide: Path) -> None:
+        whole, narrow = self.read(wide, 1000), self.read(wide, 8)
+        assert [len(answer) for answer in narrow] == [len(row) for row in self.ROWS]
+        assert narrow != whole

@@ -153,14 +153,16 @@ class Preparation:
 
     def _first_columns(self, given: str) -> dict[str, Any] | None:
         """What the first row with elements holds; None where there is no such row."""
-        with self._reader.reporting(Findings()), suppress(ValueError):
+        findings = Findings()
+        with self._reader.reporting(findings), suppress(ValueError):
             for row in self._reader.read_all(given):
                 if length(row):
                     return {
                         "elements": "vectors" if "vectors" in row else "tokens",
                         "references": bool(self._reader.references) or "references" in row,
                     }
-        next(self._reader.read_all(given), None)  # a file without any row may say why
+        findings.raise_errors()
+        next(self._reader.read_all(given), None)  # a file that cannot be read on says why
         return None
 
     def _extra(self) -> dict[Any, str]:

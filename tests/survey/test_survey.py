@@ -232,6 +232,9 @@ def test_a_split_that_stands_in_training_is_suspected(surveyed) -> None:
 def test_a_dev_split_cut_from_a_file_is_not_that_file(surveyed) -> None:
     found = surveyed(train="".join(f"w{n}\t{'XY'[n % 2]}\n\n" for n in range(20)))
     assert warnings(found) == []
+    found = surveyed(train="".join(f"w{n % 4}\t{'XY'[n % 2]}\n\n" for n in range(20)))
+    assert found.overlaps
+    assert not any("the same" in message for message in warnings(found))
 
 
 @pytest.mark.parametrize(
