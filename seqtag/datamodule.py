@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from pytorch_lightning import LightningDataModule
 from pytorch_lightning.loops.progress import _ProcessedTracker
@@ -28,7 +26,7 @@ from seqtag.data.tokenizers import Tokenizer
 from seqtag.data.windows import LongRows
 from seqtag.nn.search import Search
 from seqtag.preparation.preparation import FILES, Preparation
-from seqtag.preparation.rows import ReadRows, StreamedRows
+from seqtag.preparation.rows import ReadRows, StreamedRows, cut_dev, draw
 from seqtag.preparation.stream import StreamedBatches
 from seqtag.split import Split
 from seqtag.tasks.task import Task
@@ -153,7 +151,9 @@ class DataModule(LightningDataModule):
         if self._data["dev"] is None:
             read["train"], read["dev"] = self._cut(read["train"])
         if self._data["train_rows"] is not None:
-            read["train"] = self._draw(read["train"], self._data["train_rows"])
+            size, seed = self._data["train_rows"], self._data["dev_seed"]
+            read["train"], note = draw(read["train"], size, seed=seed)
+            self.notes.append(note)
 
     def _check_stream(self) -> None:
         """Refuse what only rows on disk allow, and say what streaming gives up."""
@@ -284,41 +284,9 @@ class DataModule(LightningDataModule):
         return batch.to(device, non_blocking=True)
 
     def _cut(self, train: ReadRows) -> tuple[ReadRows, ReadRows]:
-        """Training rows in two, by a permutation that depends on ``data.dev_seed`` alone."""
-        fraction, rows = self._data["dev_fraction"], train.rows
-        if not 0 < fraction < 1:
-            raise ValueError(f"data.dev_fraction is {fraction}; it must lie between 0 and 1")
-        size = max(1, round(fraction * len(rows)))
-        if size >= len(rows):
-            raise ValueError(
-                f"{train.given} has {len(rows)} rows: too few to cut a dev split from; "
-                "name one, data.dev=FILE"
-            )
-        order = np.random.default_rng(self._data["dev_seed"]).permutation(len(rows))
-        self.notes.append(
-            f"no data.dev: {size} of the {len(rows)} rows of {train.given} are the dev split "
-            f"(data.dev_fraction={fraction}, data.dev_seed={self._data['dev_seed']})"
-        )
-        parts = (np.sort(order[size:]), np.sort(order[:size]))
-        kept, cut = (
-            replace(train, rows=rows.select(part), key=f"{train.key}-{fraction}-{name}")
-            for part, name in zip(parts, ("train", "dev"), strict=True)
-        )
-        return kept, replace(cut, empty=0)
-
-    def _draw(self, train: ReadRows, size: int) -> ReadRows:
-        """So many training rows, drawn by ``data.dev_seed``; a larger draw holds a smaller one."""
-        rows = len(train.rows)
-        if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= rows:
-            raise ValueError(
-                f"data.train_rows is {size}; it must be null or a whole number from 1 to the "
-                f"{rows:,} training rows"
-            )
-        drawn = np.random.default_rng(self._data["dev_seed"]).permutation(rows)[:size]
-        self.notes.append(f"training on {size:,} of {rows:,} rows (data.train_rows)")
-        return replace(
-            train, rows=train.rows.select(np.sort(drawn)), key=f"{train.key}-drawn-{size}"
-        )
+        kept, cut, note = cut_dev(train, self._data["dev_fraction"], seed=self._data["dev_seed"])
+        self.notes.append(note)
+        return kept, cut
 
     def _encode(self, name: str, read: ReadRows) -> None:
         """Give a split its numbers.

@@ -6,13 +6,12 @@ import csv
 import io
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import ipc, parquet
-
 from alignment_rows import MARKERS, SPACED, Mixed, mix_characters, mix_vectors, mix_words
+from pyarrow import ipc, parquet
 
 Rows = list[list[object]]
 
@@ -42,7 +41,6 @@ class Format:
     reads: str = "words"
     empty: bool = True
     bare: bool = False
-    giants: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def conllu(rows: Rows, gold: bool) -> bytes:
@@ -231,9 +229,9 @@ FORMATS = {
     "tsv": Format("tsv", "tsv", EVERY, _marked, tsv),
     "csv": Format("csv", "csv", EVERY, _marked, comma_separated),
     "jsonl": Format("jsonl", "jsonl", EVERY, _spaced, jsonl),
-    "jsonl of strings": Format("jsonl", "json", EVERY, _marked, jsonl_strings),
+    "jsonl of strings": Format("jsonl", "json", ("tagging", "multi_label"), _marked, jsonl_strings),
     "lines": Format("lines", "txt", EVERY, _marked, lines, bare=True),
-    "parallel": Format("parallel", "de", EVERY, _marked, lines, bare=True),
+    "parallel": Format("parallel", "de", ("tagging", "classification"), _marked, lines, bare=True),
     "labelled": Format("labelled", "txt", ("classification", "regression"), _marked, labelled),
     "label_strings": Format(
         "label_strings", "tsv", ("tagging",), _letters_and_blanks, label_strings, reads="characters"
@@ -253,5 +251,12 @@ FORMATS = {
         reads="vectors",
     ),
     "ts": Format("ts", "ts", ("tagging", "classification"), mix_vectors, ts, reads="vectors"),
-    "jsonl of vectors": Format("jsonl", "jsonl", EVERY, mix_vectors, jsonl, reads="vectors"),
+    "jsonl of vectors": Format(
+        "jsonl",
+        "jsonl",
+        ("token_regression", "multi_label", "seq2seq"),
+        mix_vectors,
+        jsonl,
+        reads="vectors",
+    ),
 }

@@ -319,7 +319,7 @@ class TestCounts:
         assert dev.target.value.tolist() == [[2, 0]]
         assert dev.target.present.tolist() == [[True, True]]
         assert test.target.value.tolist() == [[2, 0]]
-        assert test.target.present.tolist() == [[True, False]]
+        assert test.target.present.tolist() == [[True, True]]
 
 
 class TestTables:
@@ -435,6 +435,21 @@ class TestSizes:
         config = small_config("seq2seq", "batching.max_tokens=5", files=files)
         with pytest.raises(ValueError, match=r"train.tsv:2: .* 6 .*batching.max_tokens=5"):
             read(config)
+
+
+class TestSeeds:
+    @pytest.mark.parametrize("words", [[], ["data.train_rows=8"]])
+    def test_another_seed_has_other_numbers_too(self, small_config, words: list[str]) -> None:
+        for seed in (1, 2):
+            data = read(
+                small_config("tagging", f"data.dev_seed={seed}", *words, files={"train": TWENTY})
+            )
+            for name in ("train", "dev"):
+                split = data.splits[name]
+                known = [token for row in split.rows for token in row["tokens"]]
+                labels = [f"L{int(token[1:]) % 3}" for token in known]
+                encoded = [int(row["target"][0]) for row in split.encoded]
+                assert [data.target.labels[label] for label in encoded] == labels
 
 
 class TestLearningCurves:

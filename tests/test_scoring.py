@@ -21,7 +21,7 @@ def test_every_row_is_predicted_once_without_dropout_or_gradient(small_config) -
 
 
 def test_scores_are_of_the_split_with_its_own_unseen_labels(small_config) -> None:
-    files = {"train": "a\tX\nb\tY\n", "dev": "a\tZ\n"}
+    files = {"train": "a\tX\nb\tY\n", "dev": "a\tZ\nb\tY\n"}
     data = DataModule(small_config("tagging", files=files))
     data.read_all(test=True)
     assert set(empty_scores(data, "dev").metrics) == {"accuracy", "macro_f1"}

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 from seqtag.data.readers.files import open_stream
 from seqtag.data.readers.reader import Reader
-from seqtag.data.source import as_raw_lines, build_reader, change_format
+from seqtag.data.source import USER_COLUMNS, as_raw_lines, build_reader, change_format
 from seqtag.tasks.task import Task
 
 STREAM = "-"
@@ -42,7 +42,8 @@ def choose_reader(
     option = ENDINGS.get(name.suffix.removeprefix("."))
     if not named and (option is None or option != data["format"]):
         if option is not None:
-            data = change_format(data, option, keep_columns=True)
+            both = {option, data["format"]}
+            data = change_format(data, option, keep_columns=both <= USER_COLUMNS)
         elif not vectors:
             data = as_raw_lines(data)
         # Raw lines hold no vectors: those are read as the model's training files were.

@@ -10,13 +10,9 @@ import yaml
 
 from seqtag.configuration import config_directory
 
-WORDS = {
-    bool: "true or false",
-    int: "a whole number",
-    float: "a number",
-    str: "a text",
-    list: "a list in brackets",
-}
+WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+LISTS = {list: "a list in brackets"}
+"""Of the data: where a command takes a list, it takes one value too."""
 
 
 def check_types(config: Mapping[str, Any], command: str) -> None:
@@ -25,25 +21,27 @@ def check_types(config: Mapping[str, Any], command: str) -> None:
     Raises:
         ValueError: a value is of another kind; all of them in one message, a line each.
     """
-    faults = list(_faults(config, config_directory() / f"{command}.yaml", ""))
+    faults = list(_faults(config, config_directory() / f"{command}.yaml", "", WORDS))
     shared = config_directory() / "data" / "_files.yaml"
     if "data" in config:
-        faults += _faults(config["data"], shared, "data.")
+        faults += _faults(config["data"], shared, "data.", WORDS | LISTS)
     if faults:
         raise ValueError("\n".join(faults))
 
 
-def _faults(config: Mapping[str, Any], file: Path, prefix: str) -> list[str]:
+def _faults(
+    config: Mapping[str, Any], file: Path, prefix: str, kinds: Mapping[type, str]
+) -> list[str]:
     defaults = yaml.safe_load(file.read_text(encoding="utf-8"))
     faults = []
     for name, default in defaults.items():
         kind = type(default)
-        if kind not in WORDS or name == "defaults":
+        if kind not in kinds or name == "defaults":
             continue
         if name not in config:
             faults.append(f"{prefix}{name} is missing")
         elif not _fits(config[name], kind):
-            faults.append(f"{prefix}{name} is {config[name]!r}; it must be {WORDS[kind]}")
+            faults.append(f"{prefix}{name} is {config[name]!r}; it must be {kinds[kind]}")
     return faults
 
 

@@ -121,7 +121,8 @@ class Preparation:
         """What the config names, its content, and the key of everything the rows depend on."""
         given = str(self._data[name])
         digest = self._digest(given)
-        return given, digest, digest_settings([digest, given, self._settings])
+        names = self._reader.parts(given)  # the same content may have come under other names
+        return given, digest, digest_settings([digest, given, names, self._settings])
 
     def _parts(self, given: str, columns: tuple[str, ...]) -> list[Part]:
         title = f"reading {Path(given).name}"

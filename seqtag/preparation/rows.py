@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from datasets import Dataset as Table
 
 from seqtag.data.cache import Part
@@ -79,6 +80,63 @@ class StreamedRows:
     def targets(self) -> Iterator[Any]:
         """Yield every target, and the others that are as right."""
         return _targets(self.iterate())
+
+
+def cut_dev(train: ReadRows, fraction: float, *, seed: int) -> tuple[ReadRows, ReadRows, str]:
+    """Training rows in two, by a permutation that depends on the seed alone.
+
+    Args:
+        train: the rows.
+        fraction: share of them that becomes the dev split.
+        seed: of the permutation.
+
+    Returns:
+        What stays, what is cut off, and what is to be said of it.
+
+    Raises:
+        ValueError: the fraction is none, or leaves nothing.
+    """
+    rows = train.rows
+    if not 0 < fraction < 1:
+        raise ValueError(f"data.dev_fraction is {fraction}; it must lie between 0 and 1")
+    size = max(1, round(fraction * len(rows)))
+    if size >= len(rows):
+        raise ValueError(
+            f"{train.given} has {len(rows)} rows: too few to cut a dev split from; "
+            "name one, data.dev=FILE"
+        )
+    order = np.random.default_rng(seed).permutation(len(rows))
+    note = (
+        f"no data.dev: {size} of the {len(rows)} rows of {train.given} are the dev split "
+        f"(data.dev_fraction={fraction}, data.dev_seed={seed})"
+    )
+    parts = {"train": np.sort(order[size:]), "dev": np.sort(order[:size])}
+    kept, cut = (
+        replace(train, rows=rows.select(part), key=f"{train.key}-{fraction}-{seed}-{name}")
+        for name, part in parts.items()
+    )
+    return kept, replace(cut, empty=0), note
+
+
+def draw(train: ReadRows, size: int, *, seed: int) -> tuple[ReadRows, str]:
+    """So many training rows, drawn by a seed; a larger draw holds a smaller one.
+
+    Returns:
+        The rows, and what is to be said of them.
+
+    Raises:
+        ValueError: there are not so many.
+    """
+    rows = len(train.rows)
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= rows:
+        raise ValueError(
+            f"data.train_rows is {size}; it must be null or a whole number from 1 to the "
+            f"{rows:,} training rows"
+        )
+    drawn = np.random.default_rng(seed).permutation(rows)[:size]
+    taken = train.rows.select(np.sort(drawn))
+    note = f"training on {size:,} of {rows:,} rows (data.train_rows)"
+    return replace(train, rows=taken, key=f"{train.key}-drawn-{size}-{seed}"), note
 
 
 def _targets(rows: Iterator[Any]) -> Iterator[Any]:

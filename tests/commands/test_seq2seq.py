@@ -190,7 +190,10 @@ def test_neighbours_in_the_batch_do_not_matter(run: Path, rows: int) -> None:
         (["decoder.num_heads=0"], "num_heads is 0; it must be at least 1"),
         (["decoder.num_layers=0"], "decoder.num_layers is 0"),
         (["head.label_smoothing=2"], "head.label_smoothing is 2"),
-        (["data.target=[0,1]"], "a target that is a sequence stands in one column"),
+        (
+            ["data.target=[0,1]"],
+            "a target that is a sequence, or a set of labels, stands in one column",
+        ),
         (["decoder.foo=1"], "no config key 'decoder.foo'"),
         (["search=foo"], "no option 'foo' in search"),
         (["head=tagging"], "no config key 'decoder.dim'"),

@@ -14,7 +14,8 @@ def node(*overrides: str) -> dict[str, Any]:
 
 def first(data: dict[str, Any], text: str, **how: bool) -> Any:
     reader = build_reader(
-        data, **({"per_element": True, "sequence": False, "read_target": True} | how)
+        data,
+        **({"per_element": True, "sequence": False, "several": False, "read_target": True} | how),
     )
     return next(iter(reader.read(io.BytesIO(text.encode()), "f")))
 

@@ -107,7 +107,10 @@ def test_a_file_that_was_cut_off_is_noted(tmp_path: Path) -> None:
         ("a 1 2\rb 1 2\r", r"vectors\.txt:1: a carriage return inside the line"),
         (b"a 1 2\n\xff 1 2\n", r"vectors\.txt:2: byte 1 is not utf-8; convert the file"),
         (b"a" * (1 << 20) + b" 1\n", r"vectors\.txt:1: the line is longer than 1,048,576 bytes"),
-        (gzip.compress(b"a 1 2\n" * 99, mtime=0)[:-9], r"vectors\.txt:\d+: the file is damaged or cut off"),
+        (
+            gzip.compress(b"a 1 2\n" * 99, mtime=0)[:-9],
+            r"vectors\.txt:\d+: the file is damaged or cut off",
+        ),
     ],
 )
 def test_a_bad_line_is_refused_by_file_and_line(
