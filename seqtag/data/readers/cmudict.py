@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from seqtag.batch import Output, Row, place
 from seqtag.data.readers.blocks import is_blank
-from seqtag.data.readers.cells import CellReader
+from seqtag.data.readers.cell_reader import CellReader
 from seqtag.data.readers.columns import refuse
 from seqtag.data.readers.lines import LINE_ENDS, Line, bad_line, excerpt, split_line_end
 from seqtag.data.readers.values import spell
@@ -101,7 +101,7 @@ class CmudictReader(CellReader):
             leading=group.leading,
             raw="".join(line.raw for line in group.lines),
         )
-        found = [text for text in group.pronunciations if self._cell(text) is not None]
+        found = [text for text in group.pronunciations if self.values.cell(text) is not None]
         try:
             self._fill(row, {0: group.entry.word, 1: found[0] if found else ""})
         except ValueError as error:
@@ -141,7 +141,7 @@ class CmudictReader(CellReader):
         entry = parse_entry(text)
         assert entry is not None
         if isinstance(value, list):
-            value = self._join(value)
+            value = self.values.join(value)
         spelled = self.missing if value is None else spell(value)
         before, after = text[: entry.start], text[entry.end :]
         if spelled and not before.endswith((" ", "\t")):

@@ -10,11 +10,12 @@ from typing import Any, BinaryIO
 
 from seqtag.batch import Output, Row
 from seqtag.data.readers.blocks import Block, is_blank, read_blocks
+from seqtag.data.readers.cell_values import MASKED
 from seqtag.data.readers.columns import Table, find_column, find_target, listed, refuse
 from seqtag.data.readers.conll_layout import COMMENT_LIKE, Layout
 from seqtag.data.readers.conllu_rules import NAMES, NO_WORD
 from seqtag.data.readers.lines import BLANKS, bad_line, split_line_end
-from seqtag.data.readers.reader import MASKED, Reader
+from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.separators import BlankRuns, Exact, Separator
 from seqtag.data.readers.values import parse_number, spell, spell_probability
 
@@ -141,7 +142,7 @@ class ConllReader(Reader):
                     tokens.append(_token(cells, table.inputs[0]))
                 target: Any = None
                 if table.targets:
-                    values = [self._cell(cells[index]) for index in table.targets]
+                    values = [self.values.cell(cells[index]) for index in table.targets]
                     target = values if len(values) > 1 else values[0]
                 if table.others:
                     target = self._add_others(features, cells, table, target)
@@ -175,9 +176,9 @@ class ConllReader(Reader):
         for column, index in table.others.items():
             if column in self.numeric_features or column in self.features:
                 numeric = column in self.numeric_features
-                features[str(column)].append(self._feature(cells[index], numeric, column))
+                features[str(column)].append(self.values.feature(cells[index], numeric, column))
         if self.mask in table.others:
-            [target] = self._masked([target], cells[table.others[self.mask]].strip(BLANKS))
+            [target] = self.values.masked([target], cells[table.others[self.mask]].strip(BLANKS))
         return target
 
     def write(self, row: Row, output: Output) -> str:
@@ -187,7 +188,7 @@ class ConllReader(Reader):
         """
         pieces = row["raw"].split("\n")
         elements = [index for index, piece in enumerate(pieces) if _is_element(piece)]
-        predictions = self._by_element(row, output)
+        predictions = self.values.by_element(row, output)
         for index, (value, probabilities) in zip(elements, predictions, strict=True):
             text, end = split_line_end(pieces[index])
             if not (value is None and self._is_masked(text)):
@@ -218,7 +219,7 @@ class ConllReader(Reader):
             index = find_target(column, len(cells), None, known)
             if index is None:
                 added.append(spelled)
-            elif self._cell(cells[index]) != value:
+            elif self.values.cell(cells[index]) != value:
                 changed[index] = spelled
         text = separator.replace(text, changed)
         for spelled in added:

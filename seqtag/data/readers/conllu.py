@@ -100,7 +100,7 @@ class ConlluReader(Reader):
                 numbers.append(line.number)
                 expected += 1
                 if target is not None:
-                    targets.append(self._cell(fields[target]))
+                    targets.append(self.values.cell(fields[target]))
                 problem = self._add_features(features, fields) if features else None
             elif line.readable and _stands_for_no_word(line.text, fields):
                 continue
@@ -136,7 +136,7 @@ class ConlluReader(Reader):
             if not cell:
                 return f"column {column} is empty; CoNLL-U writes {EMPTY!r}"
             try:
-                values.append(self._feature(cell, column in self.numeric_features, column))
+                values.append(self.values.feature(cell, column in self.numeric_features, column))
             except ValueError as error:
                 return str(error)
         return None
@@ -179,12 +179,12 @@ class ConlluReader(Reader):
             raise ValueError("data.target is null: CoNLL-U needs a column for the prediction")
         pieces = row["raw"].split("\n")
         words = [index for index, piece in enumerate(pieces) if _is_word(piece)]
-        predictions = self._by_element(row, output)
+        predictions = self.values.by_element(row, output)
         for index, (value, probabilities) in zip(words, predictions, strict=True):
             text, end = split_line_end(pieces[index])
             fields = text.split("\t")
             cells = {}
-            if self._cell(fields[self._target]) != value:
+            if self.values.cell(fields[self._target]) != value:
                 cells[self._target] = self.missing if value is None else spell(value)
             if probabilities is not None and value is not None:
                 misc = cells.get(MISC, fields[MISC])

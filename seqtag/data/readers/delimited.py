@@ -10,11 +10,11 @@ from itertools import chain
 from typing import Any, BinaryIO, cast
 
 from seqtag.batch import Output, Row
-from seqtag.data.readers.cells import CellReader
+from seqtag.data.readers.cell_reader import CellReader
+from seqtag.data.readers.cell_values import element_count
 from seqtag.data.readers.columns import Column, Table, find_column, find_target, listed
 from seqtag.data.readers.delimited_oddities import ContentWatch, watch_separator
 from seqtag.data.readers.lines import Line, bad_line, split_line_end
-from seqtag.data.readers.reader import element_count
 from seqtag.data.readers.records import Record, plain_records, quoted_records
 from seqtag.data.readers.separators import Exact, Quoted, Separator
 from seqtag.data.readers.values import spell, spell_probabilities
@@ -185,7 +185,7 @@ class DelimitedReader(CellReader):
         value = self._with_masked(output.value, texts, element_count(row))
         own = [texts[column] for column in columns if column in texts]
         if len(own) < len(columns) or not self._holds(own, row, value):
-            values = self._separated(value, len(columns))
+            values = self.values.separated(value, len(columns))
             for column, single in zip(columns, values, strict=True):
                 yield column, self._spelled(single, row)
         if output.probabilities is not None:
@@ -199,7 +199,7 @@ class DelimitedReader(CellReader):
     def _spelled(self, value: Any, row: Row) -> str:
         if value is None or value == []:
             return self.missing if element_count(row) else ""
-        return self._join(value) if isinstance(value, list) else spell(value)
+        return self.values.join(value) if isinstance(value, list) else spell(value)
 
     def _with_name(self, leading: str, column: Column) -> str:
         header, end = split_line_end(leading)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from seqtag.batch import Output, Row, place
-from seqtag.data.readers.cells import CellReader
+from seqtag.data.readers.cell_reader import CellReader
+from seqtag.data.readers.cell_values import element_count
 from seqtag.data.readers.columns import Column, refuse
 from seqtag.data.readers.lines import BLANKS, LINE_ENDS, bad_line, excerpt, split_line_end
-from seqtag.data.readers.reader import element_count
 from seqtag.data.readers.values import spell
 
 # Neither part loses a character: an NBSP, which stands in published files, is none of these blanks.
@@ -84,7 +84,7 @@ class FirstBlankReader(CellReader):
     def _spelled(self, row: Row, value: Any) -> str:
         if value is None or value == []:
             return self.missing if element_count(row) else ""
-        return self._join(value) if isinstance(value, list) else spell(value)
+        return self.values.join(value) if isinstance(value, list) else spell(value)
 
 
 def _parts(text: str) -> tuple[str, str, str]:

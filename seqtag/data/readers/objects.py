@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.cell_values import FURTHER, element_count
 from seqtag.data.readers.columns import Column, listed
 from seqtag.data.readers.lines import excerpt
 from seqtag.data.readers.object_values import (
@@ -20,7 +21,7 @@ from seqtag.data.readers.object_values import (
     read_member,
     read_texts,
 )
-from seqtag.data.readers.reader import FURTHER, Reader, element_count
+from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.values import spell
 
 PREDICTION = "prediction"
@@ -100,12 +101,14 @@ class ObjectRows:
         columns = [*reader.features, *reader.numeric_features]
         if columns:
             cells = {column: read_feature(members, column, reader) for column in columns}
-            row["features"] = reader._features(cells, count)
+            row["features"] = reader.values.features(cells, count)
         if not reader.read_target:
             return
         target = self._target(members, listed(reader.target), count)
         if reader.mask is not None and isinstance(target, list):
-            target = reader._masked(target, read_mask(read_member(members, reader.mask, "mask")))
+            target = reader.values.masked(
+                target, read_mask(read_member(members, reader.mask, "mask"))
+            )
         row["target"] = target
         if others := [text for key in reader.references for text in read_texts(members, key)]:
             accepted = list(dict.fromkeys([self._first(target), *others]))
@@ -124,13 +127,13 @@ class ObjectRows:
         keys = listed(reader.target) or [PREDICTION]
         changed: dict[str, Any] = {}
         if not self._holds(members, keys, row, output.value):
-            values = reader._separated(output.value, len(keys))
+            values = reader.values.separated(output.value, len(keys))
             for key, value in zip(keys, values, strict=True):
                 held = members.get(str(key))
                 # An empty set of labels stays a list: an empty string would be a missing one.
                 joined = value or not reader.label_tokenizer
                 if isinstance(held, str) and isinstance(value, list) and joined:
-                    value = reader._join(value)
+                    value = reader.values.join(value)
                 elif reader.sequence_tokenizer and isinstance(held, list):
                     value = reader.sequence_tokenizer.split(value or "")
                 changed[str(key)] = value
@@ -142,7 +145,7 @@ class ObjectRows:
         reader = self._reader
         elements = read_member(members, str(reader.input), "input")
         if isinstance(elements, str):
-            elements = reader._elements(elements)
+            elements = reader.values.elements(elements)
         if not isinstance(elements, list):
             raise ValueError(f"data.input={reader.input} is {kind_of(elements)}; {ELEMENTS}")
         if elements and self._width is None:
@@ -189,11 +192,11 @@ class ObjectRows:
 
     def _target(self, members: Members, keys: list[Column], count: int) -> Any:
         values = [self._value(read_member(members, key, "target")) for key in keys]
-        return self._reader._combined(values, count)
+        return self._reader.values.combined(values, count)
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
-            return self._reader._cells(value)
+            return self._reader.values.cells(value)
         if isinstance(value, list):
             return [self._entry(entry) for entry in value]
         return self._number(value)
@@ -202,7 +205,7 @@ class ObjectRows:
         if isinstance(entry, str):
             # A symbol, or one of several labels, is what it is; only a cell can be missing.
             whole = self._reader.sequence_tokenizer or self._reader.label_tokenizer
-            return entry if whole else self._reader._cell(entry)
+            return entry if whole else self._reader.values.cell(entry)
         if isinstance(entry, list):
             return [self._number(number) for number in entry]
         return self._number(entry)
@@ -218,7 +221,7 @@ class ObjectRows:
         """Whether the object already has this target; then its spelling stays as it is."""
         try:
             target = self._target(members, keys, element_count(row))
-            return self._reader._same(target, value)
+            return self._reader.values.same(target, value)
         except ValueError:
             # Without read_target a target that no model could learn from is of no concern.
             return False

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from seqtag.batch import Output, Row
-from seqtag.data.readers.cells import CellReader
+from seqtag.data.readers.cell_reader import CellReader
 from seqtag.data.readers.columns import Column
 from seqtag.data.readers.files import find_files, open_stream
 from seqtag.data.readers.lines import Line, bad_line, excerpt, split_line_end
@@ -152,7 +152,7 @@ class ParallelReader(CellReader):
         answer = cast(ParallelRow, row).get("answer")
         if answer is None:
             return spell_line(row, output) + "\n"
-        if output.probabilities is None and self._same(row["target"], output.value):
+        if output.probabilities is None and self.values.same(row["target"], output.value):
             return answer
         return spell_line(row, output) + split_line_end(answer)[1]
 

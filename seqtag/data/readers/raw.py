@@ -61,14 +61,14 @@ class LinesReader(Reader):
 
     def _tokens(self, text: str) -> list[str]:
         if not self.further_input or not text.strip(BETWEEN_WORDS):
-            return self._elements(text)
+            return self.values.elements(text)
         first, *further = text.split(BETWEEN_COLUMNS)
         if len(further) != len(self.further_input):
             raise ValueError(
                 f"{counted(1 + len(further))} between tabs, where the input and "
                 f"data.further_input={self.further_input} are {1 + len(self.further_input)}"
             )
-        return self._with_further(self._elements(first), further)
+        return self.values.with_further(self.values.elements(first), further)
 
     def write(self, row: Row, output: Output) -> str:
         """See ``spell_line``."""

@@ -59,7 +59,7 @@ class NpzWriter(Writer):
                 f"{place(row)}: an array holds one value per row, not {excerpt(str(output.value))};"
                 " write it as jsonl"
             )
-        self._values.append(self._reader._separated(output.value, len(self._keys)))
+        self._values.append(self._reader.values.separated(output.value, len(self._keys)))
         self._shares.append(output.probabilities)
 
     def close(self) -> None:

@@ -77,7 +77,9 @@ class TableWriter(Writer):
             kind = schema.field(name).type if name in schema.names else None
             if name == PROBABILITIES:
                 kind = None  # those of another model are written over
-            self._columns[name] = PredictedColumn(name, kind, self._labels, self._reader._join)
+            self._columns[name] = PredictedColumn(
+                name, kind, self._labels, self._reader.values.join
+            )
 
     def _held(self) -> list[str]:
         """The columns that the table has for predictions."""

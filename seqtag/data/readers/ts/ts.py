@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 from seqtag.batch import Output, Row, place
+from seqtag.data.readers.cell_values import element_count
 from seqtag.data.readers.columns import listed
 from seqtag.data.readers.lines import BLANKS, Line, bad_line, excerpt, split_line_end
-from seqtag.data.readers.reader import Reader, element_count
+from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.ts.header import COMMENT, DATA, KEY, TsHeader, TsRow, split_header
 from seqtag.data.readers.ts.writer import TsWriter
 from seqtag.data.readers.values import parse_number, spell
@@ -154,7 +155,7 @@ class TsReader(Reader):
         chosen = [series[number] for number in self._chosen] or series
         row["vectors"] = [list(values) for values in zip(*chosen, strict=True)]
         if self.read_target and self.target is not None:
-            target = self._combined([self._cells(label)], len(row["vectors"]))
+            target = self.values.combined([self.values.cells(label)], len(row["vectors"]))
             if unnamed := header.unnamed(self._names(target)):
                 raise ValueError(f"the label {unnamed[0]!r} is none of those of @classLabel")
             row["target"] = target
@@ -214,20 +215,22 @@ class TsReader(Reader):
         # No element, and no label of several, are written as what is missing.
         value = None if output.value == [] else output.value
         written = (
-            self._join(value)
+            self.values.join(value)
             if isinstance(value, list)
             else spell(self.missing if value is None else value)
         )
-        if self._cells(written) != (value if isinstance(value, list | None) else spell(value)) or (
-            UNWRITABLE & set(written)
-        ):
+        if self.values.cells(written) != (
+            value if isinstance(value, list | None) else spell(value)
+        ) or (UNWRITABLE & set(written)):
             raise ValueError(f"{place(row)}: {excerpt(written)} cannot be a label of a .ts file")
         return f"{text}:{written}{end}{rest}"
 
     def _held(self, label: str, row: Row, value: Any) -> bool:
         """Whether the series already has this label; then its spelling stays as it is."""
         try:
-            return self._same(self._combined([self._cells(label)], element_count(row)), value)
+            return self.values.same(
+                self.values.combined([self.values.cells(label)], element_count(row)), value
+            )
         except ValueError:
             return False
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from seqtag.batch import Row
+from seqtag.data.readers.cell_values import MASKED, element_count
 from seqtag.data.readers.columns import Column, listed
-from seqtag.data.readers.reader import MASKED, Reader, element_count
+from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.values import parse_number
 from seqtag.data.tokenizers import BETWEEN_WORDS, WORD
 
@@ -51,15 +52,15 @@ class CellReader(Reader):
         if isinstance(self.input, list):
             row["vectors"] = self._vectors([cells.get(column, "") for column in self.input])
         else:
-            tokens = self._elements(cells.get(self.input, ""))
+            tokens = self.values.elements(cells.get(self.input, ""))
             if self.further_input:
                 texts = [cells.get(column, "") for column in self.further_input]
-                tokens = self._with_further(tokens, texts)
+                tokens = self.values.with_further(tokens, texts)
             row["tokens"] = tokens
         count = element_count(row)
         if self.features or self.numeric_features:
             columns = (*self.features, *self.numeric_features)
-            row["features"] = self._features(
+            row["features"] = self.values.features(
                 {column: self._values(cells.get(column, "")) for column in columns}, count
             )
         row["target"] = self._target(cells, count) if self.read_target else None
@@ -69,7 +70,9 @@ class CellReader(Reader):
                 row["references"] = references
 
     def _vectors(self, texts: list[str]) -> list[list[float]]:
-        columns = [[parse_number(number) for number in self._elements(text)] for text in texts]
+        columns = [
+            [parse_number(number) for number in self.values.elements(text)] for text in texts
+        ]
         lengths = {len(column) for column in columns}
         if len(lengths) > 1:
             raise ValueError(f"input columns of {sorted(lengths)} numbers; they must be as long")
@@ -83,16 +86,16 @@ class CellReader(Reader):
         return self.target_tokenizer.split(text)
 
     def _target(self, cells: Mapping[Column, str], count: int) -> Any:
-        values = [self._cells(cells[column]) for column in self._targets if column in cells]
-        target = self._combined(values, count)
+        values = [self.values.cells(cells[column]) for column in self._targets if column in cells]
+        target = self.values.combined(values, count)
         if self.mask is not None and self.mask in cells:
-            kept = self._masked(target or [None] * count, _switches(cells[self.mask]))
+            kept = self.values.masked(target or [None] * count, _switches(cells[self.mask]))
             return kept if target else target
         return target
 
     def _accepted(self, target: Any, cells: Mapping[Column, str]) -> list[str]:
         """All targets that are right, the row's own first, each once."""
-        found = [self._cell(cells.get(column, "")) for column in self.references]
+        found = [self.values.cell(cells.get(column, "")) for column in self.references]
         others = [cell for cell in found if cell is not None]
         if target is None and others:
             raise ValueError(f"a further target, {others[0]!r}, where the target itself is missing")
@@ -104,7 +107,7 @@ class CellReader(Reader):
             return value
         texts = [cells[column] for column in self._targets if column in cells]
         try:
-            own = self._combined([self._cells(text) for text in texts], count)
+            own = self.values.combined([self.values.cells(text) for text in texts], count)
         except ValueError:
             return value
         switches = _switches(cells[self.mask])
@@ -116,8 +119,8 @@ class CellReader(Reader):
     def _holds(self, texts: list[str], row: Row, value: Any) -> bool:
         """Whether the target's columns already have this value; their spelling then stays."""
         try:
-            cells = [self._cells(text) for text in texts]
-            return self._same(self._combined(cells, element_count(row)), value)
+            cells = [self.values.cells(text) for text in texts]
+            return self.values.same(self.values.combined(cells, element_count(row)), value)
         except ValueError:
             # Without read_target a target that no model could learn from is of no concern.
             return False
