@@ -163,16 +163,10 @@ class DataModule(LightningDataModule):
                 "data.streaming=true: rows that are never stored cannot be cut or drawn from; "
                 "name a dev file, data.dev=FILE, and leave data.train_rows=null"
             )
-        longest = self.stream.counts["longest"]
-        if refusal := self.long_rows.refusal(longest):
-            raise ValueError(f"{self.stream.given}: {refusal}")
-        self.notes.append(
-            f"train: {self.stream.counts['rows']:,} rows, {self.stream.counts['elements']:,} "
-            f"elements, longest {longest:,}, read anew in every epoch ({self.stream.given}); "
-            f"shuffled {self._data['stream_buffer']:,} rows at a time; without a training split on "
-            "disk there are no floors of words or n-grams, and no row is named by its line in an "
-            "error during training"
+        self.stream.check(
+            long_rows=self.long_rows, search=self._search, max_tokens=self._batching.max_tokens
         )
+        self.notes.append(self.stream.describe(buffer=self._data["stream_buffer"]))
 
     def _learn(self, train: ReadRows | StreamedRows) -> None:
         """What training teaches of inputs and targets, unless it was given."""
@@ -181,6 +175,8 @@ class DataModule(LightningDataModule):
             self.notes += self._inputs.notes
         if self._target is None:
             self._target = self._preparation.fit_target(train)
+            if note := self._preparation.describe_conversion(train, self._target):
+                self.notes.append(note)
 
     def sources(self) -> dict[str, dict[str, Any]]:
         """What a run's record says of each split that was read."""
@@ -256,7 +252,7 @@ class DataModule(LightningDataModule):
             self.stream,
             inputs=self.inputs,
             task=self.task,
-            spec=self.target,
+            spec=self._preparation.extend(self.stream, self.target),
             long_rows=self.long_rows,
             batching=self._batching,
             buffer=self._data["stream_buffer"],

@@ -56,7 +56,7 @@ def check_split(model: Model, split: Split) -> None:
     Raises:
         ValueError: naming the first such row and how many there are.
     """
-    lengths = split.encoded.lengths()
+    lengths = split.read_lengths()
     if model.encoder.longest is not None and (lengths > model.encoder.longest).any():
         first, others = first_above(lengths, model.encoder.longest)
         raise ValueError(f"{split.place(first)}: {too_long(model, int(lengths[first]))}{others}")

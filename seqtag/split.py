@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from seqtag.batch import TargetSpec
 from seqtag.data.corpus import EncodedRows
+from seqtag.data.examples import REFERENCES, TARGET, split_references
 from seqtag.data.findings import Findings
 from seqtag.data.windows import LongRows
 from seqtag.nn.search import Search
@@ -54,9 +55,20 @@ class Split:
         lengths = self.encoded.lengths()
         return np.maximum(lengths, self.target_lengths() + 1) if self.spec.sequence else lengths
 
+    def read_lengths(self) -> NDArray[np.int64]:
+        """Elements of each row that are read at once."""
+        lengths = self.encoded.lengths()
+        return lengths if self.long_rows.refuses else np.minimum(lengths, self.long_rows.limit)
+
     def target_lengths(self) -> NDArray[np.int64]:
-        """Symbols of each row's target sequence, its end not counted."""
-        return self.encoded.sizes("target") - 1
+        """Symbols of each row's target sequence, the longest where it has several; no end."""
+        lengths = self.encoded.sizes(TARGET)
+        if REFERENCES in self.encoded.columns:
+            longest = [
+                max(map(len, split_references(row[REFERENCES])), default=1) for row in self.encoded
+            ]
+            lengths = np.maximum(lengths, np.array(longest, np.int64))
+        return lengths - 1
 
     def source(self) -> dict[str, Any]:
         """What a run's record says of it."""
@@ -114,7 +126,7 @@ class Split:
     def _check_targets(self, search: Search) -> None:
         """Refuse targets that no search could find, as it stops before."""
         targets = self.target_lengths()
-        limits = np.array([search.limit(length) for length in self.encoded.lengths().tolist()])
+        limits = np.array([search.limit(length) for length in self.read_lengths().tolist()])
         if (targets > limits).any():
             first, others = first_above(targets, limits)
             raise ValueError(

@@ -22,8 +22,8 @@ from datasets import Dataset, Features, concatenate_datasets
 from numpy.typing import NDArray
 
 ROWS_PER_WRITE = 1000
-ELEMENTS_PER_WRITE = 1_000_000
-"""Rows are written before they hold more elements than this, however few rows these are."""
+NUMBERS_PER_WRITE = 250_000
+"""Rows are written before they hold more words or numbers than this, however few rows these are."""
 
 SETTLED = 1_000_000_000
 """Nanoseconds after which a file that looks unchanged is unchanged: its clock may be coarse."""
@@ -31,7 +31,7 @@ SETTLED = 1_000_000_000
 LARGEST = "longest"
 """The one count of which parts of a table give the largest rather than the sum."""
 
-CODE = ("data", "tasks", "preparation")
+CODE = ("data", "evaluation", "tasks", "preparation")
 """Rooms of the package whose code decides what a table holds."""
 
 TARGET = re.compile(r'"_target_": "([\w.]+)"')
@@ -73,7 +73,7 @@ class Cache:
         known = _load(note)
         if known.get("look") == now:
             return str(known["sha256"])
-        settled = time.time_ns() - now["modified"] > SETTLED
+        settled = time.time_ns() - now["changed"] > SETTLED
         digest = digest_file(path)
         if settled:
             self._write(note, {"look": now, "sha256": digest})
@@ -174,7 +174,12 @@ def digest_settings(settings: Any) -> str:
 def _look(path: Path) -> dict[str, int]:
     """What tells a changed file without reading it."""
     status = path.stat()
-    return {"size": status.st_size, "modified": status.st_mtime_ns, "inode": status.st_ino}
+    return {
+        "size": status.st_size,
+        "modified": status.st_mtime_ns,
+        "changed": status.st_ctime_ns,  # nobody can set it back
+        "inode": status.st_ino,
+    }
 
 
 def _load(file: Path) -> dict[str, Any]:
@@ -215,16 +220,23 @@ def _write_part(part: Part, file: Path, features: Features) -> dict[str, Any]:
 
 def _blocks(rows: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
     block: list[Mapping[str, Any]] = []
-    elements = 0
+    numbers = 0
     for row in rows:
         block.append(row)
-        first = next(iter(row.values()))
-        elements += len(first) if isinstance(first, list | np.ndarray) else 1
-        if len(block) == ROWS_PER_WRITE or elements > ELEMENTS_PER_WRITE:
+        numbers += max(map(_size, row.values()))
+        if len(block) == ROWS_PER_WRITE or numbers > NUMBERS_PER_WRITE:
             yield block
-            block, elements = [], 0
+            block, numbers = [], 0
     if block:
         yield block
+
+
+def _size(value: Any) -> int:
+    """How many words or numbers a cell holds."""
+    if not isinstance(value, list | np.ndarray):
+        return 1
+    inner = value[0] if len(value) else None
+    return len(value) * (len(inner) if isinstance(inner, list) else 1)
 
 
 def _column(values: list[Any], kind: pyarrow.DataType) -> pyarrow.Array:

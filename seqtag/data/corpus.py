@@ -10,11 +10,15 @@ from datasets import Dataset
 from numpy.typing import NDArray
 
 ROWS_PER_READ = 1000
+BYTES_PER_READ = 4_000_000
+"""Fewer rows are read at a time where they are long."""
 
 
 def iterate(table: Dataset) -> Iterator[Any]:
     """The rows of a table as plain mappings, fetched many at a time."""
-    for columns in table.iter(batch_size=ROWS_PER_READ):
+    row_bytes = table.data.nbytes // max(1, len(table.data))
+    at_once = max(1, min(ROWS_PER_READ, BYTES_PER_READ // max(1, row_bytes)))
+    for columns in table.iter(batch_size=at_once):
         names = list(columns)
         for values in zip(*columns.values(), strict=True):
             yield dict(zip(names, values, strict=True))

@@ -82,8 +82,7 @@ def scoring_examples(
         return Examples(encoded, rows, sizes, per_element)
     limit = long_rows.limit
     long = np.flatnonzero(encoded.lengths() > limit)
-    # A target that is longer than its input is not cut with it.
-    cells = np.where(sizes > encoded.lengths(), sizes, np.minimum(sizes, limit))
+    cells = np.where(_has_longer_target(encoded, sizes), sizes, np.minimum(sizes, limit))
     windows = dict.fromkeys(long.tolist(), Window(0, limit, 0, limit))
     return Examples(encoded, rows, cells, per_element, windows)
 
@@ -109,9 +108,17 @@ def training_examples(
             example += 1
     taken = np.concatenate(rows)
     cells = sizes[taken]
+    longer = np.zeros(len(encoded), bool) if per_element else _has_longer_target(encoded, sizes)
     for number, window in windows.items():
-        cells[number] = window.stop - window.start
+        if not longer[taken[number]]:
+            cells[number] = window.stop - window.start
     return Examples(encoded, taken, cells, per_element, windows)
+
+
+def _has_longer_target(encoded: EncodedRows, sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which rows need their cells for a target, which is not cut with the input."""
+    longer: NDArray[np.bool_] = (sizes > encoded.lengths()) | (sizes == encoded.sizes(TARGET))
+    return longer
 
 
 def _each_reference(examples: Examples) -> Examples:

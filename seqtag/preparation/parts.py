@@ -18,8 +18,13 @@ from seqtag.data.progress import watched
 from seqtag.data.readers.reader import Reader
 from seqtag.tasks.task import Task
 
+OTHER_KIND = {
+    "tokens": "vectors, where the first row of the split has tokens",
+    "vectors": "tokens, where the first row of the split has vectors",
+}
+
 HASHES = ("input_hash", "row_hash")
-"""Columns that tell equal rows: of what the model reads, and of that with the target."""
+"""Columns that tell equal rows: of the input as the file has it, and of that with the target."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,9 @@ class FilePart:
                     break
                 if not length(row):
                     empty += 1
+                    continue
+                if self.columns[0] not in row:
+                    findings.error(f"{place(row)}: {OTHER_KIND[self.columns[0]]}")
                     continue
                 try:
                     target = self.task.parse(row)

@@ -17,6 +17,7 @@ from seqtag.data.inputs import Inputs, length
 from seqtag.data.progress import watched
 from seqtag.data.readers.files import open_stream
 from seqtag.data.readers.reader import Reader
+from seqtag.evaluation.conversion import count_repairs
 from seqtag.preparation.parts import HASHES, FilePart, RowsPart
 from seqtag.preparation.rows import ReadRows, StreamedRows
 from seqtag.tasks.task import Task
@@ -108,14 +109,23 @@ class Preparation:
         optional = {"references": columns["references"], "features": bool(self._extra())}
         wanted = [name for name, there in optional.items() if there]
         parts = self._parts(given, (columns["elements"], "target", *wanted, "file", "line"))
-        counts: dict[str, Any] = self._cache.value(f"pass-{key}", lambda: _survey(parts))
+        counts: dict[str, Any] = self._cache.value(
+            f"pass-{key}", lambda: _survey(parts, self._task)
+        )
         findings = Findings.of_counts(counts)
         if not counts["rows"]:
             findings.raise_errors()
             raise ValueError(f"{given} (data.{name}) has no rows")
-        sizes = {size: counts[size] for size in ("rows", "elements", "longest", "empty")}
-        vectors = columns["elements"] == "vectors"
-        return StreamedRows(parts, given, digest, key, vectors, sizes, findings)
+        return StreamedRows(
+            parts=parts,
+            given=given,
+            digest=digest,
+            key=key,
+            vectors=columns["elements"] == "vectors",
+            counts={size: counts[size] for size in ("rows", "elements", "longest", "empty")},
+            longest_targets={int(n): most for n, most in counts["targets"].items()},
+            findings=findings,
+        )
 
     def _identify(self, name: str) -> tuple[str, str, str]:
         """What the config names, its content, and the key of everything the rows depend on."""
@@ -160,7 +170,7 @@ class Preparation:
                 if length(row):
                     return {
                         "elements": "vectors" if "vectors" in row else "tokens",
-                        "references": bool(self._reader.references) or "references" in row,
+                        "references": self._reader.several_references,
                     }
         findings.raise_errors()
         next(self._reader.read_all(given), None)  # a file that cannot be read on says why
@@ -208,7 +218,20 @@ class Preparation:
         kept = self._cache.value(key, lambda: self._task.fit(train.targets).state())
         return TargetSpec.from_state(kept)
 
-    def extend(self, read: ReadRows, spec: TargetSpec) -> TargetSpec:
+    def describe_conversion(self, train: ReadRows | StreamedRows, spec: TargetSpec) -> str | None:
+        """What is to be said of span labels that are learnt in another scheme than the files'."""
+        if spec.file_scheme is None:
+            return None
+        scheme = spec.file_scheme
+        key = f"repairs-{digest_settings([train.key, self._settings])}"
+        rows, elements = self._cache.value(key, lambda: count_repairs(train.targets(), scheme))
+        repaired = f"; {rows:,} rows ({elements:,} elements) broke it and are repaired"
+        return (
+            f"span labels are converted from {scheme} to {spec.scheme}, and written back"
+            f"{repaired if rows else ''}"
+        )
+
+    def extend(self, read: ReadRows | StreamedRows, spec: TargetSpec) -> TargetSpec:
         """The spec with the labels that a split has and training lacks."""
         key = f"unseen-{digest_settings([read.key, spec.state(), self._settings])}"
         kept = self._cache.value(key, lambda: self._task.extend(spec, read.targets()).state())
@@ -240,9 +263,10 @@ class Preparation:
         return key, self._cache.table(f"encoded-{key}", features, parts)
 
 
-def _survey(parts: Sequence[Part]) -> dict[str, Any]:
-    """What one pass over the rows counts."""
+def _survey(parts: Sequence[Part], task: Task) -> dict[str, Any]:
+    """What one pass over the rows counts; ``targets`` has the longest by the input's length."""
     total: dict[str, Any] = {"rows": 0, "elements": 0, "longest": 0}
+    targets: dict[str, int] = {}
     noted: list[dict[str, Any]] = []
     for part in parts:
         noted.append({})
@@ -250,7 +274,12 @@ def _survey(parts: Sequence[Part]) -> dict[str, Any]:
             total["rows"] += 1
             total["elements"] += length(row)  # type: ignore[arg-type]
             total["longest"] = max(total["longest"], length(row))  # type: ignore[arg-type]
-    return total | merged(noted)
+            if task.sequence:
+                accepted = row.get("references") or [row["target"] or ""]
+                most = max(len(task.target_tokenizer.split(target)) for target in accepted)
+                size = str(length(row))  # type: ignore[arg-type]
+                targets[size] = max(targets.get(size, 0), most)
+    return total | {"targets": targets} | merged(noted)
 
 
 def _plain(inputs: Inputs) -> dict[str, Any]:

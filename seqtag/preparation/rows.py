@@ -12,6 +12,10 @@ from datasets import Dataset as Table
 from seqtag.data.cache import Part
 from seqtag.data.corpus import iterate
 from seqtag.data.findings import Findings
+from seqtag.data.windows import LongRows
+from seqtag.nn.search import Search
+
+CHANGED = "the files have changed since they were read first; start again"
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class StreamedRows:
         key: of everything that the rows depend on.
         vectors: whether elements are vectors rather than tokens.
         counts: ``rows``, ``elements``, ``longest``, ``empty``, of a first pass.
+        longest_targets: of target sequences, the symbols of the longest by the input's length.
         findings: what is wrong with the files.
     """
 
@@ -71,15 +76,68 @@ class StreamedRows:
     key: str
     vectors: bool
     counts: dict[str, int]
+    longest_targets: dict[int, int]
     findings: Findings
 
-    def iterate(self) -> Iterator[Any]:
-        """Yield the rows as plain mappings."""
-        return (row for part in self.parts for row in part({}))
+    def iterate(self, order: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield the rows as plain mappings.
+
+        Args:
+            order: of the parts; None for their own.
+
+        Raises:
+            ValueError: the files are no longer what they were at the first pass.
+        """
+        rows = 0
+        for part in range(len(self.parts)) if order is None else order:
+            counts: dict[str, Any] = {}
+            for row in self.parts[part](counts):
+                rows += 1
+                yield row
+            if counts["error_count"]:
+                raise ValueError(f"{counts['errors'][0]} ({CHANGED})")
+        if rows != self.counts["rows"]:
+            raise ValueError(
+                f"{self.given}: {rows:,} rows, and {self.counts['rows']:,} before ({CHANGED})"
+            )
 
     def targets(self) -> Iterator[Any]:
         """Yield every target, and the others that are as right."""
         return _targets(self.iterate())
+
+    def check(self, *, long_rows: LongRows, search: Search | None, max_tokens: int) -> None:
+        """Refuse rows over a limit, as ``Split.check`` does.
+
+        Args:
+            long_rows: what is done with rows over the limit.
+            search: what limits the length of target sequences; None where there are none.
+            max_tokens: cells that the largest row may need.
+
+        Raises:
+            ValueError: a row or a target sequence is over its limit.
+        """
+        if refusal := long_rows.refusal(self.counts["longest"]):
+            raise ValueError(f"{self.given}: {refusal}")
+        for length, symbols in self.longest_targets.items():
+            read = length if long_rows.refuses else min(length, long_rows.limit)
+            most = search.limit(read) if search is not None else symbols
+            most = min(most, max_tokens - 1)
+            if symbols > most:
+                raise ValueError(
+                    f"{self.given}: a target of {symbols} symbols for an input of {length} is "
+                    f"longer than the {most} that search and batching.max_tokens allow; raise "
+                    "search.max_length (or search.length_factor, search.length_extra)"
+                )
+
+    def describe(self, *, buffer: int) -> str:
+        """The counts in one line, and what streaming gives up."""
+        return (
+            f"train: {self.counts['rows']:,} rows, {self.counts['elements']:,} elements, longest "
+            f"{self.counts['longest']:,}, read anew in every epoch ({self.given}); shuffled "
+            f"{buffer:,} rows at a time; without a training split on disk there are no floors of "
+            "words or n-grams, nothing is said of repeated rows, no row is named by its line in an "
+            "error during training, and a run goes on from the end of an epoch alone"
+        )
 
 
 def cut_dev(train: ReadRows, fraction: float, *, seed: int) -> tuple[ReadRows, ReadRows, str]:

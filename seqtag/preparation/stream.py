@@ -72,7 +72,7 @@ class StreamedBatches(IterableDataset[Batch]):
             yield from self._batches(block, int(random.integers(2**31)))
 
     def _read(self, order: list[int]) -> Iterator[tuple[int, Any]]:
-        return enumerate(row for part in order for row in self._rows.parts[part]({}))
+        return enumerate(self._rows.iterate(order))
 
     def _batches(self, block: list[tuple[int, Any]], seed: int) -> Iterator[Batch]:
         examples: list[EncodedRow] = []

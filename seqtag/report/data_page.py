@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from seqtag.survey.facts import Problem, SplitFacts, Survey
-from seqtag.survey.measures import Numbers
+from seqtag.survey.measured import Numbers
 from seqtag.survey.remarks import share, spell_label
 
 LABELS = 20

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from seqtag.survey.measures import Measured
+from seqtag.survey.measured import Measured
 
 
 @dataclass(frozen=True, kw_only=True)
-class LongRows:
+class LongRowCount:
     """Rows over the limit.
 
     Attributes:
@@ -45,7 +45,7 @@ class SplitFacts:
     counts: dict[str, int]
     targets: int
     measured: Measured
-    long_rows: LongRows
+    long_rows: LongRowCount
 
 
 @dataclass(frozen=True, kw_only=True)

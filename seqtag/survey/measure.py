@@ -17,7 +17,7 @@ from seqtag.datamodule import DataModule
 from seqtag.evaluation.conversion import convert
 from seqtag.split import Split
 from seqtag.survey.columns import any_valid, blocks, floats, integers, sizes
-from seqtag.survey.measures import Features, Labels, Measured, Numbers
+from seqtag.survey.measured import Features, Labels, Measured, Numbers
 from seqtag.survey.repeats import Hashes, find_repeats
 from seqtag.survey.spans import look_like_spans, measure_spans
 from seqtag.survey.tallies import LabelTally, NumberTally, TokenTally, measure_lengths

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seqtag.survey.facts import Overlap
-from seqtag.survey.measures import SHOWN, Repeats
+from seqtag.survey.measured import SHOWN, Repeats
 
 
 @dataclass(frozen=True, kw_only=True)

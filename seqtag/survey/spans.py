@@ -10,7 +10,7 @@ from datasets import Dataset
 from seqtag.evaluation.scheme_report import SchemeCensus
 from seqtag.evaluation.schemes import OUTSIDE, position_and_type
 from seqtag.survey.columns import blocks
-from seqtag.survey.measures import SHOWN, Spans
+from seqtag.survey.measured import SHOWN, Spans
 
 SPELLED = 0.5
 """Share of the labels, O aside, that must be spelled as spans before a scheme is looked for."""

@@ -14,9 +14,9 @@ import seqtag.evaluation
 from seqtag.data.cache import digest_settings
 from seqtag.datamodule import DataModule
 from seqtag.split import Split
-from seqtag.survey.facts import LongRows, Overlap, Problem, SplitFacts, Survey
+from seqtag.survey.facts import LongRowCount, Overlap, Problem, SplitFacts, Survey
 from seqtag.survey.measure import hash_rows, measure
-from seqtag.survey.measures import SHOWN, Measured
+from seqtag.survey.measured import SHOWN, Measured
 from seqtag.survey.remarks import remark_on_overlap, remark_on_split
 from seqtag.survey.repeats import find_overlap
 from seqtag.survey.suspicions import suspect_overlap, suspect_split, suspect_training
@@ -97,7 +97,7 @@ def _facts(data: DataModule, split: Split, measured: Measured) -> SplitFacts:
         targets=split.counts["elements" if data.task.per_element else "rows"]
         * max(1, split.spec.width),
         measured=measured,
-        long_rows=LongRows(
+        long_rows=LongRowCount(
             limit=policy.limit,
             rows=len(over),
             elements=int(over.sum()),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from seqtag.survey.facts import Overlap, SplitFacts, Survey
-from seqtag.survey.measures import SHOWN
+from seqtag.survey.measured import SHOWN
 from seqtag.survey.remarks import share, shorten, spell_label
 
 RUN_TOGETHER = 50

@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow
 from numpy.typing import NDArray
 
+from seqtag.data.readers.lines import BYTE_ORDER_MARK
 from seqtag.data.vocabulary import Moments
 from seqtag.survey.columns import floats, is_list, sizes
-from seqtag.survey.measures import SHOWN, Labels, Lengths, Numbers, Tokens
+from seqtag.survey.measured import SHOWN, Labels, Lengths, Numbers, Tokens
 
 QUANTILES = (0.5, 0.9, 0.99)
 
-BYTE_ORDER_MARK = "\ufeff"
 
 Place = Callable[[int, int], str]
 """Where an element stands, by its row and its number in it."""

@@ -20,7 +20,7 @@ from seqtag.datamodule import DataModule
 from seqtag.device import choose_device
 from seqtag.doctor import examine
 from seqtag.floors.fitted import fit_floors
-from seqtag.limits import check_memory, check_split
+from seqtag.limits import check_memory, check_split, too_long
 from seqtag.model import Model
 from seqtag.scoring import selection_metric
 from seqtag.training.loop import Loop
@@ -125,6 +125,11 @@ def make_loop(config: Mapping[str, Any], data: DataModule) -> Loop:
     model = Model.from_config(config, data.inputs.fields, data.target)
     for split in data.splits.values():
         check_split(model, split)
+    if data.stream is not None:
+        longest = data.stream.counts["longest"]
+        read = longest if data.long_rows.refuses else min(longest, data.long_rows.limit)
+        if reason := too_long(model, read):
+            raise ValueError(f"{data.stream.given}: {reason}")
     epoch = data.stream.counts["elements"] if data.stream is not None else None
     return Loop(
         model=model,

@@ -83,3 +83,20 @@ def test_every_accepted_target_is_learnt_and_the_first_is_scored(tmp_path: Path)
     assert [row["present"].tolist() for row in learnt] == [[1, 1, 1], [1, 1], [1, 1]]
     scored = scoring_examples(rows, sizes, BEGINNING, per_element=False)
     assert [row["target"].tolist() for row in scored] == [[5, 6, 0], [8, 0], [0]]
+
+
+def test_a_target_keeps_its_cells_where_the_input_is_cut(tmp_path: Path) -> None:
+    rows = table(
+        tmp_path,
+        "word",
+        "target",
+        "present",
+        rows=[[[1] * 6, [5] * 9, [1] * 9], [[1] * 8, [5, 5, 0], [1] * 3]],
+    )
+    sizes = np.array([9, 8])
+    for made in (training_examples, scoring_examples):
+        examples = made(rows, sizes, BEGINNING, per_element=False)
+        assert dict(zip(examples.rows.tolist(), examples.sizes.tolist(), strict=True)) == {
+            0: 9,
+            1: 4,
+        }

@@ -1,4 +1,6 @@
 from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -6,6 +8,7 @@ from torch.utils.data import DataLoader
 
 from seqtag.batch import Batch
 from seqtag.datamodule import DataModule
+from seqtag.training.fit import make_loop
 
 COUNT = 40
 TEXT = "".join(f"w{n}\tL{n % 3}\n" * (1 + n % 4) + "\n" for n in range(COUNT))
@@ -117,3 +120,50 @@ def test_bad_lines_are_found_before_the_first_batch(small_config: Any) -> None:
     files = {"train": TEXT + "a\tb\tc\n\nx\ty\tz\n", "dev": TEXT}
     with pytest.raises(ValueError, match=r"train\.conll:\d+: .*\n.*train\.conll:\d+: "):
         read(small_config("tagging", *STREAMING, files=files))
+
+
+def test_rows_that_get_lost_between_epochs_end_the_training(
+    data: DataModule, tmp_path: Path
+) -> None:
+    loader = data.train_dataloader()
+    words(loader)
+    file = tmp_path / "train.conll"
+    file.write_text(TEXT.replace("w3\tL0\n", ""), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"39 rows, and 40 before .*start again"):
+        words(loader)
+    file.write_text(TEXT.replace("w3\tL0", "w3 L0"), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"train\.conll:\d+: .*start again"):
+        words(loader)
+
+
+def test_long_targets_are_refused_before_the_first_epoch(small_config: Any) -> None:
+    text = "text\tvalue\na\t" + "I " * 30 + "\n"
+    for setting in ("search.max_length=20", "batching.max_tokens=25"):
+        config = small_config(
+            "seq2seq",
+            "data.streaming=true",
+            setting,
+            files={"train": text, "dev": "text\tvalue\na\tI\n"},
+        )
+        with pytest.raises(ValueError, match="a target of 30 symbols for an input of 1 is longer"):
+            read(config)
+
+
+def test_the_learning_rate_follows_the_elements(small_config: Any) -> None:
+    config = small_config(
+        "tagging", *STREAMING, "trainer.max_epochs=4", files={"train": TEXT, "dev": TEXT}
+    )
+    loop = make_loop(config, read(config))
+    loop.trainer = SimpleNamespace(  # type: ignore[assignment]
+        max_epochs=4,
+        current_epoch=1,
+        num_training_batches=float("inf"),
+        callbacks=[],
+        fit_loop=SimpleNamespace(
+            epoch_loop=SimpleNamespace(
+                batch_progress=SimpleNamespace(current=SimpleNamespace(ready=3))
+            )
+        ),
+    )
+    loop.meter.count(150)  # of 100 in an epoch
+    assert loop.progress() == 1.5 / 4

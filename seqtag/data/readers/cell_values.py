@@ -79,7 +79,9 @@ class CellValues:
         """
         found: dict[str, list[Any]] = {}
         for column, value in cells.items():
-            entries = value if isinstance(value, list) else [value] * count
+            entries = value if isinstance(value, list) else [value]
+            if len(entries) == 1:
+                entries = entries * count
             if len(entries) != count:
                 raise ValueError(
                     f"{len(entries)} values of the feature {column} for {count} elements"

@@ -66,6 +66,11 @@ class CmudictReader(CellReader):
             )
         refuse("a dictionary has", self._other_columns(), "take data=tsv")
 
+    @property
+    def several_references(self) -> bool:
+        """A word may have several pronunciations."""
+        return True
+
     def read(self, stream: BinaryIO, name: str) -> Iterator[Row]:
         """Yield one row per word, once the next one begins."""
         leading, lines = self._lines(stream, name)

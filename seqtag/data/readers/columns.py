@@ -43,6 +43,10 @@ def find_column(column: Column, count: int, header: list[str] | None) -> int | N
     return column % count if -count <= column < count else None
 
 
+READ = frozenset({"features", "numeric_features", "further_input"})
+"""Keys of columns that a model reads beside the input."""
+
+
 def find_target(
     column: Column, count: int, header: list[str] | None, inputs: list[int]
 ) -> int | None:
@@ -136,6 +140,11 @@ class Table:
                 index = find_column(column, count, header)
                 if index is None:
                     raise ValueError(f"data.{key}={column}: no such column, {there}")
+                if index in table.targets and key in READ:
+                    raise ValueError(
+                        f"data.{key}={column} is the target's column too; a model must not read "
+                        "what it is to predict"
+                    )
                 table.others[column] = index
         table.indexes.update(table.others)
         table.indexes.update(zip(inputs, table.inputs, strict=True))

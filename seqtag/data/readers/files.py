@@ -10,6 +10,8 @@ from typing import BinaryIO, cast
 GZIP = b"\x1f\x8b"
 """The first bytes of a compressed file, whatever it is called."""
 
+GZIP_ENDING = ".gz"
+
 WILD = frozenset("*?[")
 
 
@@ -35,6 +37,20 @@ def find_files(given: str) -> list[Path]:
     if not files:
         raise ValueError(f"{given}: {problem}")
     return files
+
+
+def refuse_mixture(given: str, files: list[Path]) -> None:
+    """Refuse a folder whose files have several endings (``.gz`` aside), as a README beside data.
+
+    Raises:
+        ValueError: naming them.
+    """
+    endings = sorted({Path(file.name.removesuffix(GZIP_ENDING)).suffix for file in files})
+    if Path(given).expanduser().is_dir() and len(endings) > 1:
+        raise ValueError(
+            f"{given}: a folder with files of several kinds ({', '.join(endings)}); name those "
+            f"that are meant by a pattern, such as {given}/*{endings[0]}"
+        )
 
 
 def open_stream(path: str) -> BinaryIO:

@@ -85,6 +85,12 @@ class ObjectRows:
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        read = (*reader.features, *reader.numeric_features, *reader.further_input)
+        if both := [key for key in listed(reader.target) if key in read]:
+            raise ValueError(
+                f"data.target={both[0]} is among data.features, data.numeric_features or "
+                "data.further_input too; a model must not read what it is to predict"
+            )
         # Width of the file's vectors: None before the first element, 0 where elements are tokens.
         self._width: int | None = None
 

@@ -13,7 +13,7 @@ from typing import BinaryIO, ClassVar, Protocol
 from seqtag.batch import Output, Row
 from seqtag.data.readers.cell_values import CellValues
 from seqtag.data.readers.columns import Column
-from seqtag.data.readers.files import find_files, open_stream
+from seqtag.data.readers.files import find_files, open_stream, refuse_mixture
 from seqtag.data.readers.lines import (
     BYTE_ORDER_MARK,
     Line,
@@ -133,13 +133,20 @@ class Reader(ABC):
                 "no target of their own and are no vectors; name the columns in data.features"
             )
 
+    @property
+    def several_references(self) -> bool:
+        """Whether rows may have several targets that are as right."""
+        return bool(self.references)
+
     def paths(self, given: str) -> list[Path]:
         """The files that a split of the config names.
 
         Raises:
-            ValueError: there is none.
+            ValueError: there is none, or a folder has files of several kinds.
         """
-        return find_files(given)
+        files = find_files(given)
+        refuse_mixture(given, files)
+        return files
 
     def parts(self, given: str) -> list[str]:
         """What ``read_all`` takes one at a time, so that several processes can share the work."""

@@ -144,12 +144,13 @@ DELIMITED = [
     Odd(
         "tsv: a feature of the wrong count",
         tsv(target_tokenizer=W, features=[2]),
-        b"a b\tX Y\tN V\na b\tX Y\tN\na b\tX Y\t\n",
+        b"a b\tX Y\tN V\na b\tX Y\tN V N\na b\tX Y\t\na b\tX Y\tN\n",
         [
             (["a", "b"], ["X", "Y"], {"features": {"2": ["N", "V"]}}),
             (["a", "b"], ["X", "Y"], {"features": {"2": ["", ""]}}),
+            (["a", "b"], ["X", "Y"], {"features": {"2": ["N", "N"]}}),
         ],
-        errors=["f:2: 1 values of the feature 2 for 2 elements: 'a b\\tX Y\\tN'"],
+        errors=["f:2: 3 values of the feature 2 for 2 elements: 'a b\\tX Y\\tN V N'"],
     ),
     Odd(
         "tsv: a feature of the sequence",

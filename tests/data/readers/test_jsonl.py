@@ -246,7 +246,7 @@ def test_a_number_can_be_the_missing_mark() -> None:
 @pytest.mark.parametrize(
     ("line", "changes", "message"),
     [
-        ('"f": ["p"]', {"features": ["f"]}, "1 values of the feature f for 2 elements"),
+        ('"f": ["p", "q", "r"]', {"features": ["f"]}, "3 values of the feature f for 2 elements"),
         ('"f": {}', {"features": ["f"]}, "the feature f: an object where one value is expected"),
         ('"f": [[1], 2]', {"features": ["f"]}, "the feature f: a list where one value"),
         ('"f": ["p", 1]', {"numeric_features": ["f"]}, "the feature f: 'p' is not a finite number"),

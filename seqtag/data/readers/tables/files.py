@@ -18,7 +18,7 @@ ROWS = 500
 """Rows that are in memory at a time, where the file itself does not hold more in one piece."""
 WRITTEN_ROWS = 20_000
 """Rows of a group of a Parquet file, or of a batch of an Arrow file, that is written."""
-DAMAGE = (pa.ArrowException, OSError, EOFError, ValueError, OverflowError)
+DAMAGE = (pa.ArrowException, OSError, EOFError, ValueError, OverflowError, MemoryError)
 """What pyarrow, and Python's streams, raise where bytes are not what they should be."""
 
 
