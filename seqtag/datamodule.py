@@ -18,7 +18,7 @@ from seqtag.data.cache import Cache
 from seqtag.data.collation import collate
 from seqtag.data.corpus import EncodedRows
 from seqtag.data.examples import PRESENT, TARGET, Examples, scoring_examples, training_examples
-from seqtag.data.findings import Findings
+from seqtag.data.findings import FaultyDataError, Findings
 from seqtag.data.inputs import Inputs
 from seqtag.data.sampler import Batching, BudgetSampler
 from seqtag.data.source import build_reader
@@ -69,6 +69,9 @@ class DataModule(LightningDataModule):
             several=self.task.several,
             read_target=True,
         )
+        buffer = self._data["stream_buffer"]
+        if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
+            raise ValueError(f"data.stream_buffer={buffer}: it must be a whole number of 1 or more")
         self.long_rows = LongRows.from_config(config, per_element=self.task.per_element)
         self.cache = Cache(Path(config["cache"]).expanduser(), processes=self._data["processes"])
         self._preparation = Preparation(
@@ -143,6 +146,8 @@ class DataModule(LightningDataModule):
     def _noting_faults(self) -> Iterator[None]:
         try:
             yield
+        except FaultyDataError as error:
+            self.faults.add(error.findings)
         except ValueError as error:
             self.faults.error(str(error))
 

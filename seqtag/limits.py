@@ -13,6 +13,7 @@ from seqtag.model import Model
 from seqtag.nn.decoders.decoder import Decoder
 from seqtag.nn.encoders.encoder import Encoder
 from seqtag.nn.heads import Seq2SeqHead
+from seqtag.nn.readout import Readout
 from seqtag.split import Split, first_above
 
 BYTES = 16
@@ -43,6 +44,21 @@ def check_memory(
         raise ValueError(
             f"training this model takes {needed / 1e9:,.0f} GB and more, of {memory / 1e9:,.0f} GB "
             f"({device}); its trained numbers: {parts}"
+        )
+
+
+def check_head(model: Model, *, per_element: bool) -> None:
+    """Refuse a head that answers for elements where the task wants one answer, or the reverse.
+
+    Raises:
+        ValueError: saying which head fits.
+    """
+    readout = getattr(model.head, "readout", None)
+    if isinstance(readout, Readout) and (readout.pooling is None) != per_element:
+        wanted = "every element" if per_element else "the sequence"
+        raise ValueError(
+            f"the task wants an answer for {wanted}, and the head does not give one "
+            f"(head.pooling={'set' if per_element else 'null'}); leave head as the task has it"
         )
 
 

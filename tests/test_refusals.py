@@ -20,6 +20,14 @@ REFUSED = {
     "encoder=window_full encoder.limit=1000000000000": "training this model takes",
     "encoder.parameters=20000M dry_run=true": "training this model takes",
     "encoder.norm=rms": "encoder/norm=rms",
+    "head=regression": "this head gives numbers, and the task's targets are none",
+    "head=classification": "the task wants an answer for every element",
+    "data.features=[null]": "data.features holds None, which is no column",
+    "data.input=null": "data.input=null: name the column of the input",
+    "data.encoding=idna": "data.encoding=idna: no such text encoding",
+    "data.streaming=true data.stream_buffer=0": "data.stream_buffer=0",
+    f"cache={__file__}": f"cache={__file__}: ",
+    "data=table data.skip_lines=1 data.train=x.parquet": "data.skip_lines=1: this format has rows",
 }
 
 

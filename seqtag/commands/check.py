@@ -14,7 +14,7 @@ from seqtag.budget import resolve_budget
 from seqtag.commands.paths import absolute_data_paths
 from seqtag.datamodule import DataModule
 from seqtag.device import choose_device
-from seqtag.limits import check_memory, check_split
+from seqtag.limits import check_head, check_memory, check_split
 from seqtag.model import Model
 from seqtag.report.data_page import print_page
 from seqtag.scoring import selection_metric
@@ -54,6 +54,7 @@ def _refusals(config: Mapping[str, Any], data: DataModule) -> Iterator[str]:
     with torch.device("meta"):  # shapes without numbers: nothing is stored
         model = Model.from_config(config, data.inputs.fields, data.target)
     checks: list[Callable[[], object]] = [
+        partial(check_head, model, per_element=data.task.per_element),
         *(partial(check_split, model, split) for split in data.splits.values()),
         partial(selection_metric, data, "dev"),
     ]

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,17 @@ class Cache:
             self._write(file, kept)
         return kept["value"]
 
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Name the key where the folder cannot be used."""
+        try:
+            yield
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise OSError(
+                f"cache={self._folder}: {reason}; name a folder with room to write to"
+            ) from error
+
     def table(self, key: str, features: Features, parts: Sequence[Part]) -> Stored:
         """The table kept under a key, made of its parts if there is none yet.
 
@@ -100,9 +112,8 @@ class Cache:
         note = self._folder / f"{key}.json"
         record = _load(note)
         if not self._is_whole(record):
-            self._folder.mkdir(parents=True, exist_ok=True)
             # Written beside and renamed: a run that is killed, or two at once, leave no half table.
-            with tempfile.TemporaryDirectory(dir=self._folder) as scratch:
+            with self._explaining(), self._scratch() as scratch:
                 files = [Path(scratch) / f"{key}-{number}.arrow" for number in range(len(parts))]
                 counts = self._make(files, features, parts)
                 record = {"counts": counts, "files": [self._keep(file) for file in files]}
@@ -138,12 +149,15 @@ class Cache:
         except (OSError, LookupError, TypeError):
             return False
 
-    def _write(self, file: Path, content: Any) -> None:
+    def _scratch(self) -> tempfile.TemporaryDirectory[str]:
         self._folder.mkdir(parents=True, exist_ok=True)
-        descriptor, scratch = tempfile.mkstemp(dir=self._folder)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump(content, stream)
-        os.replace(scratch, file)
+        return tempfile.TemporaryDirectory(dir=self._folder)
+
+    def _write(self, file: Path, content: Any) -> None:
+        with self._explaining(), self._scratch() as scratch:
+            made = Path(scratch) / file.name
+            made.write_text(json.dumps(content), encoding="utf-8")
+            os.replace(made, file)
 
 
 def digest_file(path: Path) -> str:

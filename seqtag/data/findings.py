@@ -12,6 +12,19 @@ SHOWN = 2
 """Errors that end a command are shown up to so many."""
 
 
+class FaultyDataError(ValueError):
+    """Ends a command, with everything that was found.
+
+    Args:
+        message: the first errors.
+        findings: all of them.
+    """
+
+    def __init__(self, message: str, findings: Findings) -> None:
+        super().__init__(message)
+        self.findings = findings
+
+
 @dataclass
 class Findings:
     """Errors and warnings, each with where it is; a ``Report`` of readers.
@@ -70,13 +83,14 @@ class Findings:
         """End here if there is any error.
 
         Raises:
-            ValueError: with the first errors, a line each, and how many more there are.
+            FaultyDataError: with the first errors, a line each, and how many more there are.
         """
         if not self.error_count:
             return
         lines = self.errors[:SHOWN]
         if rest := self.error_count - len(lines):
             lines.append(
-                f"and {rest:,} more; `python -m seqtag check` with the same words shows them"
+                f"and {rest:,} more; `python -m seqtag check` with the words of the training shows "
+                "them all"
             )
-        raise ValueError("\n".join(lines))
+        raise FaultyDataError("\n".join(lines), self)

@@ -136,6 +136,8 @@ class NumberHead(Head):
         dropout: float,
     ) -> None:
         super().__init__()
+        if not target.width:
+            raise ValueError("this head gives numbers, and the task's targets are none")
         self.readout = Readout(input_dim, width=target.width, pooling=pooling, dropout=dropout)
         self.register_buffer("mean", torch.tensor(target.mean, dtype=torch.float32))
         self.register_buffer("deviation", torch.tensor(target.deviation, dtype=torch.float32))

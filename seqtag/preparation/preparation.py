@@ -10,7 +10,7 @@ from typing import Any
 
 from datasets import Features, List, Value
 
-from seqtag.batch import TargetSpec
+from seqtag.batch import TargetSpec, place
 from seqtag.data.cache import Cache, Part, Stored, digest_settings, merged
 from seqtag.data.findings import Findings
 from seqtag.data.inputs import Inputs, length
@@ -123,6 +123,7 @@ class Preparation:
             key=key,
             vectors=columns["elements"] == "vectors",
             counts={size: counts[size] for size in ("rows", "elements", "longest", "empty")},
+            longest_at=counts.get("longest_at", ""),
             longest_targets={int(n): most for n, most in counts["targets"].items()},
             findings=findings,
         )
@@ -273,7 +274,8 @@ def _survey(parts: Sequence[Part], task: Task) -> dict[str, Any]:
         for row in part(noted[-1]):
             total["rows"] += 1
             total["elements"] += length(row)  # type: ignore[arg-type]
-            total["longest"] = max(total["longest"], length(row))  # type: ignore[arg-type]
+            if length(row) > total["longest"]:  # type: ignore[arg-type]
+                total |= {"longest": length(row), "longest_at": place(row)}  # type: ignore[arg-type]
             if task.sequence:
                 accepted = row.get("references") or [row["target"] or ""]
                 most = max(len(task.target_tokenizer.split(target)) for target in accepted)

@@ -66,6 +66,7 @@ class StreamedRows:
         key: of everything that the rows depend on.
         vectors: whether elements are vectors rather than tokens.
         counts: ``rows``, ``elements``, ``longest``, ``empty``, of a first pass.
+        longest_at: ``file:line`` of the longest row.
         longest_targets: of target sequences, the symbols of the longest by the input's length.
         findings: what is wrong with the files.
     """
@@ -76,6 +77,7 @@ class StreamedRows:
     key: str
     vectors: bool
     counts: dict[str, int]
+    longest_at: str
     longest_targets: dict[int, int]
     findings: Findings
 
@@ -117,7 +119,7 @@ class StreamedRows:
             ValueError: a row or a target sequence is over its limit.
         """
         if refusal := long_rows.refusal(self.counts["longest"]):
-            raise ValueError(f"{self.given}: {refusal}")
+            raise ValueError(f"{self.longest_at}: {refusal}")
         for length, symbols in self.longest_targets.items():
             read = length if long_rows.refuses else min(length, long_rows.limit)
             most = search.limit(read) if search is not None else symbols

@@ -37,9 +37,6 @@ class StreamedBatches(IterableDataset[Batch]):
         batching: the budget.
         buffer: rows held at a time.
         seed: of the order.
-
-    Raises:
-        ValueError: the buffer is none.
     """
 
     def __init__(
@@ -54,8 +51,6 @@ class StreamedBatches(IterableDataset[Batch]):
         buffer: int,
         seed: int,
     ) -> None:
-        if isinstance(buffer, bool) or not isinstance(buffer, int) or buffer < 1:
-            raise ValueError(f"data.stream_buffer={buffer}: it must be a whole number of 1 or more")
         self._rows, self._inputs, self._task, self._spec = rows, inputs, task, spec
         self._long_rows, self._batching = long_rows, batching
         self._buffer, self._seed = buffer, seed

@@ -20,7 +20,7 @@ from seqtag.datamodule import DataModule
 from seqtag.device import choose_device
 from seqtag.doctor import examine
 from seqtag.floors.fitted import fit_floors
-from seqtag.limits import check_memory, check_split, too_long
+from seqtag.limits import check_head, check_memory, check_split, too_long
 from seqtag.model import Model
 from seqtag.scoring import selection_metric
 from seqtag.training.loop import Loop
@@ -123,13 +123,14 @@ def make_loop(config: Mapping[str, Any], data: DataModule) -> Loop:
     """
     check_memory(config, data.inputs.fields, data.target, choose_device(config["device"]))
     model = Model.from_config(config, data.inputs.fields, data.target)
+    check_head(model, per_element=data.task.per_element)
     for split in data.splits.values():
         check_split(model, split)
     if data.stream is not None:
         longest = data.stream.counts["longest"]
         read = longest if data.long_rows.refuses else min(longest, data.long_rows.limit)
         if reason := too_long(model, read):
-            raise ValueError(f"{data.stream.given}: {reason}")
+            raise ValueError(f"{data.stream.longest_at}: {reason}")
     epoch = data.stream.counts["elements"] if data.stream is not None else None
     return Loop(
         model=model,

@@ -117,3 +117,10 @@ def test_training_says_the_same_warnings(typed: Typed) -> None:
         assert f"warning: {problem['messages'][0]}\n" in err
     for remark in found["remarks"]:
         assert remark in err
+
+
+def test_every_fault_is_shown_though_no_row_can_be_read(typed: Typed) -> None:
+    status, out, err = typed("check", train="a\n\nb\n\nc\td\te\n", dev=GOOD)
+    assert status == 1
+    assert "seqtag check" not in out + err
+    assert "train.conll:1" in out

@@ -38,7 +38,7 @@ def check_encoding(encoding: str) -> None:
     try:
         # UTF-16 and UTF-32 hold the byte of "\n" inside other characters.
         compatible = string.printable.encode(encoding) == string.printable.encode("ascii")
-    except LookupError:
+    except (LookupError, UnicodeError):
         raise ValueError(f"data.encoding={encoding}: no such text encoding; try utf-8") from None
     if not compatible:
         raise ValueError(

@@ -67,6 +67,18 @@ def read_columns(reader: Reader) -> dict[str, str]:
     return {str(key): setting for setting, keys in settings.items() for key in keys}
 
 
+def refuse_skipping(reader: Reader) -> None:
+    """Refuse to pass over lines of a format that has none.
+
+    Raises:
+        ValueError: ``data.skip_lines`` is set.
+    """
+    if reader.skip_lines:
+        raise ValueError(
+            f"data.skip_lines={reader.skip_lines}: this format has rows and no lines; leave it at 0"
+        )
+
+
 class ObjectRows:
     """Makes rows of the objects of one file, and says what a prediction changes in an object.
 

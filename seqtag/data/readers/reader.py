@@ -109,6 +109,12 @@ class Reader(ABC):
             raise ValueError(f"data.max_line_bytes={self.max_line_bytes}: it must be 1 or more")
         if self.skip_lines < 0:
             raise ValueError(f"data.skip_lines={self.skip_lines}: it must be 0 or more")
+        if self.input is None:
+            raise ValueError("data.input=null: name the column of the input")
+        for key in ("features", "numeric_features", "further_input", "references"):
+            for column in getattr(self, key):
+                if isinstance(column, bool) or not isinstance(column, int | str):
+                    raise ValueError(f"data.{key} holds {column!r}, which is no column")
         for key, columns in (("input", self.input), ("target", self.target)):
             if isinstance(columns, list) and not columns:
                 raise ValueError(f"data.{key}=[]: the list names no column")

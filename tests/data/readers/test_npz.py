@@ -209,7 +209,7 @@ def test_several_targets_are_several_arrays() -> None:
 
 def test_probabilities_have_arrays() -> None:
     shares = [{"a": 0.25, "b": 0.75}, {"a": 0.5, "b": 0.5}]
-    outputs = [Output("b", shares[0]), Output("a", shares[1]), Output(None, None)]
+    outputs = [Output("b", shares[0]), Output("a", shares[1]), Output(None, {})]
     found = write(npz(read_target=False), encode(X=X), outputs)
     assert found["probability_labels"].tolist() == ["a", "b"]
     np.testing.assert_array_equal(
@@ -220,7 +220,7 @@ def test_probabilities_have_arrays() -> None:
     found = write(reader, data, [Output([], []), Output(["b", "a"], shares)])
     assert found["probabilities"].tolist() == [[0.25, 0.75], [0.5, 0.5]]
     assert found["y"].tolist() == ["b", "a"]
-    sequences = [Output("p q", {"p q": 0.5}), Output("r", {"r": 0.25}), Output(None, None)]
+    sequences = [Output("p q", {"p q": 0.5}), Output("r", {"r": 0.25}), Output(None, {})]
     found = write(npz(read_target=False), encode(X=X), sequences)
     np.testing.assert_array_equal(found["probabilities"], [0.5, 0.25, np.nan])
 

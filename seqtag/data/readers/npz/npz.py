@@ -10,7 +10,7 @@ from seqtag.batch import Output, Row
 from seqtag.data.readers.npz.archive import Archive, Member
 from seqtag.data.readers.npz.ragged import NUMBERS, TEXTS, Layout
 from seqtag.data.readers.npz.writer import NpzRow, NpzWriter
-from seqtag.data.readers.objects import ObjectRows, check_keys, read_columns
+from seqtag.data.readers.objects import ObjectRows, check_keys, read_columns, refuse_skipping
 from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.writer import Writer
 
@@ -35,6 +35,7 @@ class NpzReader(Reader):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_keys(self, "the name of an array")
+        refuse_skipping(self)
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Row]:
         """Yield the rows, one of which is in memory at a time."""

@@ -114,10 +114,10 @@ class NpzWriter(Writer):
         per_element = any(isinstance(shares, list) for shares in rows)
         if per_element:
             rows = [entry for shares in rows for entry in shares or []]
-        given = [shares for shares in rows if shares is not None]
+        given = [shares for shares in rows if shares]  # an empty row has none
         labels = list(given[0]) if given else []
         if any(list(shares) != labels for shares in given):  # sequences: each has its own
-            made = np.array([np.nan if s is None else next(iter(s.values())) for s in rows])
+            made = np.array([np.nan if not s else next(iter(s.values())) for s in rows])
             _write(file, PROBABILITIES, made)
             return
         lacking = dict.fromkeys(labels, np.nan)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, ClassVar
 
 from seqtag.batch import Output, Row
-from seqtag.data.readers.objects import check_keys
+from seqtag.data.readers.objects import check_keys, refuse_skipping
 from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.tables.files import ROWS
 from seqtag.data.readers.tables.rows import TableRows
@@ -43,6 +43,7 @@ class HubReader(Reader):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_keys(self, "the name of a column")
+        refuse_skipping(self)
         if not self.name:
             raise ValueError(
                 "data.reader.name is not given: name a data set of the Hub, or a folder"

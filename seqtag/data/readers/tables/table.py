@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from seqtag.batch import Output, Row
-from seqtag.data.readers.objects import check_keys
+from seqtag.data.readers.objects import check_keys, refuse_skipping
 from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.tables.files import DAMAGE, one_line, open_table
 from seqtag.data.readers.tables.rows import TableRows
@@ -26,6 +26,7 @@ class TableReader(Reader):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_keys(self, "the name of a column")
+        refuse_skipping(self)
 
     def read(self, stream: BinaryIO, name: str) -> Iterator[Row]:
         """Yield the rows, of which some at a time are in memory."""

@@ -14,6 +14,7 @@ from seqtag.data.readers.tables.class_labels import ClassLabels, plain
 from seqtag.data.readers.tables.columns import Predicted, PredictedColumn
 from seqtag.data.readers.tables.files import WRITTEN_ROWS, TableFile
 from seqtag.data.readers.tables.rows import TableRow
+from seqtag.data.readers.values import NUMBER_FORMAT
 from seqtag.data.readers.writer import Writer
 
 WRITTEN_BYTES = 1 << 26
@@ -146,4 +147,8 @@ def _shares(probabilities: Any) -> Any:
         return [_shares(entry) for entry in probabilities]
     if probabilities is None:
         return None
-    return [{"label": str(k), "probability": float(p)} for k, p in probabilities.items()]
+    return [
+        # No more digits than other formats write, so that the batch size cannot show.
+        {"label": str(label), "probability": float(format(share, NUMBER_FORMAT))}
+        for label, share in probabilities.items()
+    ]
