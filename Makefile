@@ -8,10 +8,10 @@ train: .venv/installed
 	$(BIN)/python -m seqtag train
 
 test: .venv/installed
-	$(BIN)/python -m pytest -m "not slow and not benchmark" --numprocesses=auto
+	$(BIN)/python -m pytest -m "not slow and not benchmark" --numprocesses=auto --dist=worksteal
 
 slow: .venv/installed
-	$(BIN)/python -m pytest -m "slow or benchmark" --numprocesses=auto
+	$(BIN)/python -m pytest -m "slow or benchmark" --numprocesses=auto --dist=worksteal
 
 lint: .venv/installed
 	$(BIN)/ruff check .

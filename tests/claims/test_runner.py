@@ -139,7 +139,9 @@ def test_what_measures_time_runs_by_itself_and_last(node, tmp_path: Path) -> Non
     assert [seed for name, seed in heard.rows if name == "time"] == [1, 1, 2, 2]
 
 
-@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(
+    "end", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT]
+)
 def test_killed_half_way_it_goes_on_from_the_finished_seeds(
     node, tmp_path: Path, end: signal.Signals
 ) -> None:
