@@ -617,16 +617,20 @@ class TestScores:
         )
 
 
+RADIUS = 3
+
+
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that looks at some neighbours on either side."""
+    folder = tmp_path_factory.mktemp("wide")
+    return build("tagging", "words", folder, f"encoder.radius={RADIUS}").folder
+
+
 class TestReach:
     """Windows that overlap by twice what an element sees on a side change nothing."""
 
-    RADIUS = 3
     ROWS = mix_words(60, giants=(997,)).rows
-
-    @pytest.fixture(scope="class")
-    def wide(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        folder = tmp_path_factory.mktemp("wide")
-        return build("tagging", "words", folder, f"encoder.radius={self.RADIUS}").folder
 
     @staticmethod
     def read(folder: Path, limit: int) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,7 @@ class Preparation:
         if own is not None:
             return own
         digests = [self._cache.digest(path) for path in self._existing(given)]
-        return digests[0] if len(digests) == 1 else digest_settings(digests)
+        return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
 
     def _existing(self, given: str) -> list[Path]:
         for path in (paths := self._reader.paths(given)):
