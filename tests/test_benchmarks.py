@@ -81,3 +81,15 @@ def test_entities_are_scored_as_spans(
     log = next(tmp_path.glob("*/*/log.txt")).read_text()
     assert f"spans in the scheme {scheme}" in log
     assert labels <= set(log.split())
+
+
+def test_who_is_speaking(tmp_path: Path) -> None:
+    metrics = train(tmp_path, "experiment=japanese_vowels")
+    assert metrics["test/accuracy"] > 0.95
+    environment = json.loads(next(tmp_path.glob("*/*/environment.json")).read_text())
+    assert environment["data"]["test"]["rows"] == 370
+
+
+def test_inflection_from_a_lemma_and_its_tags(tmp_path: Path) -> None:
+    metrics = train(tmp_path, "experiment=inflection_swa", "trainer.max_epochs=5")
+    assert metrics["test/exact_match"] > 0.95
