@@ -51,6 +51,11 @@ class Row(TypedDict, total=False):
     """Text of the row itself, with its line ends, kept verbatim."""
 
 
+def length(row: Row) -> int:
+    """Elements in a row; vectors where it has them, else tokens."""
+    return len(row["vectors"] if "vectors" in row else row["tokens"])
+
+
 def place(row: Row, element: int | None = None) -> str:
     """``file:line`` of a row, or of one of its elements, for messages."""
     line = row.get("line", 0)

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import torch
 
-from seqtag.batch import Output, Prediction, Row, place
+from seqtag.batch import Output, Prediction, Row, length, place
 from seqtag.checkpoint import Checkpoint, load_checkpoint
 from seqtag.data.collation import collate
 from seqtag.data.examples import EncodedRow, stretch
-from seqtag.data.inputs import length
 from seqtag.data.sampler import Batching, BudgetSampler
 from seqtag.data.source import build_input_tokenizer
 from seqtag.data.windows import LongRows, Window

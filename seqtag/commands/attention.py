@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.batch import Row, place
+from seqtag.batch import Row, length, place
 from seqtag.checkpoint import Checkpoint, load_checkpoint
 from seqtag.commands.sources import choose_reader, open_input
 from seqtag.data.collation import collate
-from seqtag.data.inputs import length
 from seqtag.model import Model
 from seqtag.predictor import Predictor
 from seqtag.report.attention_maps import (

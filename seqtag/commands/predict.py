@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from seqtag.batch import length
 from seqtag.checkpoint import load_checkpoint
 from seqtag.commands.sources import COMPRESSED, STREAM, choose_reader, open_input
-from seqtag.data.inputs import length
 from seqtag.predictor import LOOK_AHEAD, Predictor
 
 TAKES_RUN = True

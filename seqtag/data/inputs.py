@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.batch import VECTORS, WORD, Row, place
+from seqtag.batch import VECTORS, WORD, Row, length, place
 from seqtag.data.feature_collector import FeatureCollector
 from seqtag.data.features import Categories, NumberScale, categories_of, numbers_of
 from seqtag.data.field import Field
@@ -193,11 +193,6 @@ def _kind(name: str) -> type[Field]:
 def _column(name: str) -> str:
     """The column that an input field with a feature is named by."""
     return name.partition(":")[2]
-
-
-def length(row: Row) -> int:
-    """Elements in a row."""
-    return len(row["vectors"]) if "vectors" in row else len(row["tokens"])
 
 
 def stack(arrays: list[NDArray[Any]], lengths: NDArray[np.int64]) -> NDArray[Any]:

@@ -10,10 +10,10 @@ from typing import Any
 
 from datasets import Dataset as Table
 
-from seqtag.batch import Row, TargetSpec, place
+from seqtag.batch import Row, TargetSpec, length, place
 from seqtag.data.corpus import iterate
 from seqtag.data.findings import Findings
-from seqtag.data.inputs import Inputs, length
+from seqtag.data.inputs import Inputs
 from seqtag.data.progress import watched
 from seqtag.data.readers.reader import Reader
 from seqtag.tasks.task import Task

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from datasets import Features, List, Value
 
-from seqtag.batch import TargetSpec, place
+from seqtag.batch import VECTORS, TargetSpec, length, place
 from seqtag.data.cache import Cache, Part, Stored, digest_settings, merged
 from seqtag.data.findings import Findings
-from seqtag.data.inputs import Inputs, length
+from seqtag.data.inputs import Inputs
 from seqtag.data.progress import watched
 from seqtag.data.readers.files import open_stream
 from seqtag.data.readers.reader import Reader
@@ -78,7 +78,7 @@ class Preparation:
         features = Features(
             {
                 columns["elements"]: List(
-                    List(Value("float64")) if columns["elements"] == "vectors" else Value("string")
+                    List(Value("float64")) if columns["elements"] == VECTORS else Value("string")
                 ),
                 "target": self._target_feature(),
                 **({"references": List(Value("string"))} if columns["references"] else {}),
@@ -122,7 +122,7 @@ class Preparation:
             given=given,
             digest=digest,
             key=key,
-            vectors=columns["elements"] == "vectors",
+            vectors=columns["elements"] == VECTORS,
             counts={size: counts[size] for size in ("rows", "elements", "longest", "empty")},
             longest_at=counts.get("longest_at", ""),
             longest_targets={int(n): most for n, most in counts["targets"].items()},
@@ -171,7 +171,7 @@ class Preparation:
             for row in self._reader.read_all(given):
                 if length(row):
                     return {
-                        "elements": "vectors" if "vectors" in row else "tokens",
+                        "elements": VECTORS if VECTORS in row else "tokens",
                         "references": self._reader.several_references,
                     }
         findings.raise_errors()
@@ -272,16 +272,16 @@ def _survey(parts: Sequence[Part], task: Task) -> dict[str, Any]:
     noted: list[dict[str, Any]] = []
     for part in parts:
         noted.append({})
-        for row in part(noted[-1]):
+        for row in cast(Iterable[Any], part(noted[-1])):
             total["rows"] += 1
-            total["elements"] += length(row)  # type: ignore[arg-type]
-            if length(row) > total["longest"]:  # type: ignore[arg-type]
-                total |= {"longest": length(row), "longest_at": place(row)}  # type: ignore[arg-type]
+            elements = length(row)
+            total["elements"] += elements
+            if elements > total["longest"]:
+                total |= {"longest": elements, "longest_at": place(row)}
             if task.sequence:
                 accepted = row.get("references") or [row["target"] or ""]
                 most = max(len(task.target_tokenizer.split(target)) for target in accepted)
-                size = str(length(row))  # type: ignore[arg-type]
-                targets[size] = max(targets.get(size, 0), most)
+                targets[str(elements)] = max(targets.get(str(elements), 0), most)
     return total | {"targets": targets} | merged(noted)
 
 

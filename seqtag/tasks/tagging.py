@@ -9,8 +9,7 @@ from typing import ClassVar
 
 import torch
 
-from seqtag.batch import Output, Prediction, Row, Target, TargetSpec, place
-from seqtag.data.inputs import length
+from seqtag.batch import Output, Prediction, Row, Target, TargetSpec, length, place
 from seqtag.evaluation.conversion import convert, respell_probabilities
 from seqtag.evaluation.scheme_report import describe_scheme
 from seqtag.evaluation.spans import detect_scheme

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import ClassVar
 
-from seqtag.batch import Output, Prediction, Row, Target, TargetSpec, place
-from seqtag.data.inputs import length
+from seqtag.batch import Output, Prediction, Row, Target, TargetSpec, length, place
 from seqtag.tasks.numbers import (
     MISSING,
     Numbers,

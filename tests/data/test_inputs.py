@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seqtag.batch import Row
-from seqtag.data.inputs import Inputs, length, stack
+from seqtag.batch import Row, length
+from seqtag.data.inputs import Inputs, stack
 
 TOKENS: Row = {"tokens": ["a", "b", "a"], "file": "f.tsv", "line": 3}
 VECTORS: Row = {"vectors": [[1.0, 2.0], [3.0, 2.0]], "file": "f.jsonl", "line": 8}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from seqtag.batch import Row
-from seqtag.data.readers.cell_values import MASKED, element_count
+from seqtag.batch import Row, length
+from seqtag.data.readers.cell_values import MASKED
 from seqtag.data.readers.columns import Column, listed
 from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.values import parse_number
@@ -57,7 +57,7 @@ class CellReader(Reader):
                 texts = [cells.get(column, "") for column in self.further_input]
                 tokens = self.values.with_further(tokens, texts)
             row["tokens"] = tokens
-        count = element_count(row)
+        count = length(row)
         if self.features or self.numeric_features:
             columns = (*self.features, *self.numeric_features)
             row["features"] = self.values.features(
@@ -120,7 +120,7 @@ class CellReader(Reader):
         """Whether the target's columns already have this value; their spelling then stays."""
         try:
             cells = [self.values.cells(text) for text in texts]
-            return self.values.same(self.values.combined(cells, element_count(row)), value)
+            return self.values.same(self.values.combined(cells, length(row)), value)
         except ValueError:
             # Without read_target a target that no model could learn from is of no concern.
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from seqtag.batch import Output, Row, place
+from seqtag.batch import Output, Row, length, place
 from seqtag.data.readers.columns import Column
 from seqtag.data.readers.lines import excerpt
 from seqtag.data.readers.values import parse_number, spell
@@ -21,11 +21,6 @@ mark that finite-state morphology puts before its tags."""
 
 UNMASKED, MASKED = "1", "0"
 SWITCHES = {UNMASKED: True, MASKED: False}
-
-
-def element_count(row: Row) -> int:
-    """How many elements a row has; vectors where it has them, else tokens."""
-    return len(row["vectors"] if "vectors" in row else row["tokens"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +121,7 @@ class CellValues:
         Raises:
             ValueError: there is not one for each.
         """
-        count = element_count(row)
+        count = length(row)
         if not isinstance(output.value, list) or len(output.value) != count:
             raise ValueError(
                 f"{place(row)}: this format holds one prediction per element, {count} here, and "

@@ -9,9 +9,8 @@ from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO, cast
 
-from seqtag.batch import Output, Row
+from seqtag.batch import Output, Row, length
 from seqtag.data.readers.cell_reader import CellReader
-from seqtag.data.readers.cell_values import element_count
 from seqtag.data.readers.columns import Column, Table, find_column, find_target, listed
 from seqtag.data.readers.delimited_oddities import ContentWatch, watch_separator
 from seqtag.data.readers.lines import Line, bad_line, split_line_end
@@ -121,7 +120,7 @@ class DelimitedReader(CellReader):
         for row in rows:
             header = row.get("header")
             blank = not row["raw"].strip(" \r\n")
-            watch.add(row["line"], None if blank else element_count(row), row["target"])
+            watch.add(row["line"], None if blank else length(row), row["target"])
             yield row
         named = None
         if header is not None and isinstance(self.target, int):
@@ -182,7 +181,7 @@ class DelimitedReader(CellReader):
             index = self._index(column, cells, header)
             if index is not None and index < len(cells):
                 texts[column] = cells[index]
-        value = self._with_masked(output.value, texts, element_count(row))
+        value = self._with_masked(output.value, texts, length(row))
         own = [texts[column] for column in columns if column in texts]
         if len(own) < len(columns) or not self._holds(own, row, value):
             values = self.values.separated(value, len(columns))
@@ -198,7 +197,7 @@ class DelimitedReader(CellReader):
 
     def _spelled(self, value: Any, row: Row) -> str:
         if value is None or value == []:
-            return self.missing if element_count(row) else ""
+            return self.missing if length(row) else ""
         return self.values.join(value) if isinstance(value, list) else spell(value)
 
     def _with_name(self, leading: str, column: Column) -> str:

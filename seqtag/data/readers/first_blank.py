@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from seqtag.batch import Output, Row, place
+from seqtag.batch import Output, Row, length, place
 from seqtag.data.readers.cell_reader import CellReader
-from seqtag.data.readers.cell_values import element_count
 from seqtag.data.readers.columns import Column, refuse
 from seqtag.data.readers.lines import BLANKS, LINE_ENDS, bad_line, excerpt, split_line_end
 from seqtag.data.readers.values import spell
@@ -83,7 +82,7 @@ class FirstBlankReader(CellReader):
 
     def _spelled(self, row: Row, value: Any) -> str:
         if value is None or value == []:
-            return self.missing if element_count(row) else ""
+            return self.missing if length(row) else ""
         return self.values.join(value) if isinstance(value, list) else spell(value)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from seqtag.batch import Output, Row
-from seqtag.data.readers.cell_values import FURTHER, element_count
+from seqtag.batch import Output, Row, length
+from seqtag.data.readers.cell_values import FURTHER
 from seqtag.data.readers.columns import Column, listed
 from seqtag.data.readers.lines import excerpt
 from seqtag.data.readers.object_values import (
@@ -115,7 +115,7 @@ class ObjectRows:
         """
         reader = self._reader
         self._fill_input(row, members)
-        count = element_count(row)
+        count = length(row)
         columns = [*reader.features, *reader.numeric_features]
         if columns:
             cells = {column: read_feature(members, column, reader) for column in columns}
@@ -238,7 +238,7 @@ class ObjectRows:
     def _holds(self, members: Members, keys: list[Column], row: Row, value: Any) -> bool:
         """Whether the object already has this target; then its spelling stays as it is."""
         try:
-            target = self._target(members, keys, element_count(row))
+            target = self._target(members, keys, length(row))
             return self._reader.values.same(target, value)
         except ValueError:
             # Without read_target a target that no model could learn from is of no concern.

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
-from seqtag.batch import Output, Row, place
-from seqtag.data.readers.cell_values import element_count
+from seqtag.batch import Output, Row, length, place
 from seqtag.data.readers.columns import listed
 from seqtag.data.readers.lines import BLANKS, Line, bad_line, excerpt, split_line_end
 from seqtag.data.readers.reader import Reader
@@ -229,7 +228,7 @@ class TsReader(Reader):
         """Whether the series already has this label; then its spelling stays as it is."""
         try:
             return self.values.same(
-                self.values.combined([self.values.cells(label)], element_count(row)), value
+                self.values.combined([self.values.cells(label)], length(row)), value
             )
         except ValueError:
             return False
