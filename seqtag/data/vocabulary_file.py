@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from seqtag.data.byte_lines import byte_lines, decode
 from seqtag.data.normalization import Normalization
 from seqtag.data.readers.lines import bad_line
+from seqtag.data.shares import share
 from seqtag.data.vocabulary import Vocabulary
 
 
@@ -55,11 +56,3 @@ def describe_coverage(path: str, vocabulary: Vocabulary, counts: Mapping[str, in
         f"{share(sum(known.values()), elements)} of the {elements:,} training elements, and "
         f"{share(len(known), len(counts))} of the {len(counts):,} different ones"
     )
-
-
-def share(part: int, whole: int) -> str:
-    """A percentage that is 100 only where nothing is missing."""
-    if not whole:
-        return "none"
-    rounded = f"{part / whole:.1%}"
-    return "99.9%" if rounded == "100.0%" and part < whole else rounded

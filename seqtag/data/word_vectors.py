@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from seqtag.batch import UNKNOWN
 from seqtag.data.field import Field
+from seqtag.data.shares import share
 from seqtag.data.vocabulary import SPECIAL
-from seqtag.data.vocabulary_file import share
 
 
 class WordVectors(Field):

@@ -8,9 +8,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from seqtag.data.shares import share
 from seqtag.survey.facts import Problem, SplitFacts, Survey
 from seqtag.survey.measured import Numbers
-from seqtag.survey.remarks import share, spell_label
+from seqtag.survey.remarks import spell_label
 
 LABELS = 20
 """Labels that the page names; the others are counted, and are all in the JSON."""

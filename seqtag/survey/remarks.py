@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from seqtag.data.shares import share
 from seqtag.survey.facts import Overlap, SplitFacts
 
 PLACES = 2
@@ -54,18 +55,6 @@ def remark_on_overlap(overlap: Overlap) -> str:
         f"({share(overlap.rows, overlap.of_rows)}), with the same target: "
         f"{overlap.same_target:,}; their median length is {overlap.median:g}: {first}"
     )
-
-
-def share(part: int, whole: int) -> str:
-    """A part in per cent; never 0 or 100 where it is not."""
-    if not part:
-        return "0%"
-    percent = f"{part / whole:.1%}"
-    if percent == "0.0%":
-        return "under 0.1%"
-    if percent == "100.0%":
-        return "100%" if part == whole else "over 99.9%"
-    return percent
 
 
 def spell_label(label: str) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from seqtag.data.shares import share
 from seqtag.survey.facts import Overlap, SplitFacts, Survey
 from seqtag.survey.measured import SHOWN
-from seqtag.survey.remarks import share, shorten, spell_label
+from seqtag.survey.remarks import shorten, spell_label
 
 RUN_TOGETHER = 50
 """A row so many times as long as the median one, or a split of one row with so many elements, is

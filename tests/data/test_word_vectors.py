@@ -38,9 +38,9 @@ def test_other_processes_are_not_sent_the_numbers() -> None:
 @pytest.mark.parametrize(
     ("counts", "shares"),
     [
-        ({"apple": 1}, "100.0% are found exactly, 0.0% lower-cased, 0.0% not"),
-        ({"apple": 9_999, "x": 1}, "99.9% are found exactly, 0.0% lower-cased, 0.0% not"),
-        ({"APPLE": 1, "x": 1}, "0.0% are found exactly, 50.0% lower-cased, 50.0% not"),
+        ({"apple": 1}, "100% are found exactly, 0% lower-cased, 0% not"),
+        ({"apple": 9_999, "x": 1}, "over 99.9% are found exactly, 0% lower-cased, under 0.1% not"),
+        ({"APPLE": 1, "x": 1}, "0% are found exactly, 50.0% lower-cased, 50.0% not"),
     ],
 )
 def test_coverage_is_all_only_where_nothing_is_missing(counts: dict[str, int], shares: str) -> None:
