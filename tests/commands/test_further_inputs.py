@@ -73,7 +73,7 @@ def test_a_checkpoint_needs_no_file_to_predict_from_all_that_it_learnt(
     (run,) = (tmp_path / "runs" / "tagging-pointwise").iterdir()
     log = (run / "log.txt").read_text(encoding="utf-8")
     assert "data.vocabulary: 16 symbols; they cover 100% of the 600 training elements" in log
-    assert "data.word_vectors: 20 words, 2 numbers each; of the 600 training elements 100.0%" in log
+    assert "data.word_vectors: 20 words, 2 numbers each; of the 600 training elements 100%" in log
 
     vectors.unlink()
     vocabulary.unlink()
