@@ -16,6 +16,7 @@ from seqtag.claims.job import Job, Measured, make_claim
 from seqtag.claims.runner import measure_all
 
 ROOT = Path(__file__).resolve().parents[2]
+MARK = "MEASURED_IN"
 
 
 class Heard:
@@ -160,10 +161,16 @@ def test_killed_half_way_it_goes_on_from_the_finished_seeds(
     slow = node(count=5, seconds=0.2)
     command = [sys.executable, str(script), json.dumps(slow), str(tmp_path / "out")]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, MARK: str(tmp_path)},
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "finished 1\n"
+        assert _measuring(tmp_path)
         process.send_signal(end)
     assert process.returncode != 0
     assert os.listdir(tmp_path / "out" / "a") == ["seed-1.json"]
@@ -179,13 +186,12 @@ def test_killed_half_way_it_goes_on_from_the_finished_seeds(
 
 
 def _measuring(folder: Path) -> bool:
-    """Whether a process that was started with this folder is still there."""
+    """Whether a process that inherited the mark of this folder is still there."""
+    mark = f"{MARK}={folder}".encode()
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            words = (process / "cmdline").read_bytes()
-            environment = (process / "environ").read_bytes()
+            if mark in (process / "environ").read_bytes().split(b"\0"):
+                return True
         except OSError:
-            continue
-        if b"spawn_main" in words and str(folder).encode() in environment + words:
-            return True
+            continue  # it is another user's, or has ended
     return False
