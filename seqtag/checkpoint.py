@@ -20,7 +20,7 @@ from seqtag.model import Model
 KEY = "seqtag"
 """Where the project's own part stands in a Lightning checkpoint."""
 
-FORMAT = 4
+FORMAT = 5
 BEST, LAST = "best.ckpt", "last.ckpt"
 MODEL_PREFIX = "model."
 

@@ -31,7 +31,7 @@ from seqtag.data.source import build_reader
 from seqtag.datamodule import DataModule
 from seqtag.model import Model
 from seqtag.tasks.task import Task
-from seqtag.training.results import digest_row
+from seqtag.training.results import digest_input
 
 LIMIT = 4096
 QUICK = 90
@@ -561,7 +561,7 @@ def score_case(
         assert results[-1]["test/accuracy"] == hits / total
         table = pyarrow.parquet.read_table(output / "test_rows.parquet")
         assert table["row"].to_pylist() == list(range(len(filled)))
-        assert table["source"].to_pylist() == [digest_row(line) for line in lines]
+        assert table["source"].to_pylist() == [digest_input(line) for line in lines]
     assert all(result == results[0] for result in results)
 
 

@@ -23,6 +23,7 @@ FLOORS = (
     | {"model", "budget", "limits", "checkpoint", "stretches"},
     {"predictor", "scoring", "floors"},
     {"training"},
+    {"comparison"},
     {"report", "claims"},
     {"commands"},
 )

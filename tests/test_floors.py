@@ -11,7 +11,8 @@ import seqtag
 from seqtag.batch import Target
 from seqtag.datamodule import DataModule
 from seqtag.floors import ngrams
-from seqtag.floors.fitted import fit_floors, score_floors
+from seqtag.floors.fitted import fit_floors
+from seqtag.floors.floor import score_each
 from seqtag.floors.words import WordFloor
 from seqtag.report.tables import print_scores
 
@@ -22,10 +23,20 @@ def read(config) -> DataModule:
     return data
 
 
+def score_floors(data: DataModule) -> dict[str, float]:
+    """Scores on dev, as ``<floor>/dev/<metric>``."""
+    floors = fit_floors(data)
+    return {
+        f"{kind.name}/dev/{metric}": value
+        for kind, scores in zip(floors, score_each(data, "dev", floors), strict=True)
+        for metric, value in scores.compute().items()
+    }
+
+
 def floor(config, name: str = "floor") -> dict[str, float]:
     """Scores on dev of one floor, by metric."""
     data = read(config)
-    scores = score_floors(data, "dev", fit_floors(data))
+    scores = score_floors(data)
     begin = f"{name}/dev/"
     return {key.removeprefix(begin): v for key, v in scores.items() if key.startswith(begin)}
 
@@ -277,7 +288,7 @@ def test_without_training_data_there_is_what_a_checkpoint_knows(small_config) ->
     trained = read(config)
     data = DataModule(config, inputs=trained.inputs, target=trained.target)
     data.read_split("dev")
-    scores = score_floors(data, "dev", fit_floors(data))
+    scores = score_floors(data)
     assert {name.split("/")[0] for name in scores} == {"floor"}
     assert scores["floor/dev/accuracy"] == floor(config)["accuracy"]
 
@@ -287,7 +298,7 @@ def test_every_floor_is_a_column_and_a_line_that_says_what_it_is(
     small_config, task, capsys
 ) -> None:
     data = read(small_config(task))
-    scores = score_floors(data, "dev", fit_floors(data))
+    scores = score_floors(data)
     print_scores({"dev/accuracy": 0.75, "dev/macro_f1": math.nan}, scores)
     text = capsys.readouterr().out
     heading = {"tagging": "words"}.get(task, "n-grams")

@@ -69,7 +69,7 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
     write_json(folder / "errors.json", {**analysis.content(), "worst": worst})
     environment = describe_environment(config, {name: split.source()})
     write_json(folder / "environment.json", environment)
-    scored.write_rows(folder)
+    scored.write_rows(folder, selection=selection)
     scored.write_predictions(folder)
 
     print_scores(scored.metrics, scored.floors)

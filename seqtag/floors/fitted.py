@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
 
 from seqtag.batch import WORD
 from seqtag.datamodule import DataModule
-from seqtag.floors.floor import ConstantFloor, Floor, score_each
+from seqtag.floors.floor import ConstantFloor, Floor
 from seqtag.floors.ngrams import NgramFloor
 from seqtag.floors.words import WordFloor
 
@@ -35,12 +34,3 @@ def fit_floors(data: DataModule) -> list[Floor]:
     if (seconds := time.monotonic() - start) > LONG:
         log.info("floor of %s: fitted in %.0f s", kind.heading, seconds)
     return floors
-
-
-def score_floors(data: DataModule, split: str, floors: Sequence[Floor]) -> dict[str, float]:
-    """Their scores on a split, as ``<name>/<split>/<metric>``."""
-    return {
-        f"{floor.name}/{split}/{metric}": value
-        for floor, scores in zip(floors, score_each(data, split, floors), strict=True)
-        for metric, value in scores.items()
-    }

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from seqtag.batch import WORD, Batch, Prediction, Target
 from seqtag.datamodule import DataModule
+from seqtag.evaluation.scores import Scores
 from seqtag.scoring import empty_scores
 
 Tokens = Sequence[Sequence[str]]
@@ -53,7 +54,7 @@ class ConstantFloor(Floor):
         return self._task.floor(target, self._spec)
 
 
-def score_each(data: DataModule, split: str, floors: Sequence[Floor]) -> list[dict[str, float]]:
+def score_each(data: DataModule, split: str, floors: Sequence[Floor]) -> list[Scores]:
     """The scores of each on a split, from one pass over it."""
     scores = [empty_scores(data, split) for _ in floors]
     rows = data.splits[split].rows
@@ -62,7 +63,7 @@ def score_each(data: DataModule, split: str, floors: Sequence[Floor]) -> list[di
         tokens = _tokens(rows, batch)
         for floor, score in zip(floors, scores, strict=True):
             score.update(floor.predict(batch.target, tokens), batch)
-    return [score.compute() for score in scores]
+    return scores
 
 
 def _tokens(rows: Any, batch: Batch) -> Tokens:

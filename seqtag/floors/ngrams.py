@@ -145,7 +145,7 @@ def _best(data: DataModule, floors: list[NgramFloor]) -> NgramFloor:
         return floors[0]
     metric = selection_metric(data, "dev")
     sign = 1 if empty_scores(data, "dev").metrics[metric].higher_is_better else -1
-    scores = [sign * scores[metric] for scores in score_each(data, "dev", floors)]
+    scores = [sign * each.compute()[metric] for each in score_each(data, "dev", floors)]
     # The smoothest of equals; one whose score is not defined (NaN) only where none is.
     defined = [score if score == score else -np.inf for score in scores]
     return floors[defined.index(max(defined))]

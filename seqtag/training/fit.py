@@ -187,7 +187,7 @@ def _score(config: Mapping[str, Any], data: DataModule, loop: Loop, folder: Path
     fitted = fit_floors(data)
     for split in (name for name in ("dev", "test") if name in data.splits):
         scored = score_split(best.model(), data, split, choose_device(config["device"]), fitted)
-        scored.write_rows(folder)
+        scored.write_rows(folder, selection=loop.selection)
         metrics |= scored.metrics
         floors |= scored.floors
     scored.write_predictions(folder)

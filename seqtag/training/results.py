@@ -9,23 +9,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow
 import pyarrow.parquet
 import torch
-from numpy.typing import NDArray
 
 from seqtag.batch import Batch, Output, Prediction, Row
 from seqtag.data.corpus import iterate
 from seqtag.datamodule import DataModule
-from seqtag.floors.fitted import score_floors
-from seqtag.floors.floor import Floor
+from seqtag.floors.floor import Floor, score_each
 from seqtag.model import Model
 from seqtag.scoring import empty_scores, predict_batches
 from seqtag.split import Split
 
 NOT_SHOWN = frozenset({"target", "input_hash", "row_hash"})
 """Columns of the rows that are not written beside the predictions."""
+
+ROWS_FORMAT, ROWS_KEY = 1, b"seqtag"
+"""Of ``<split>_rows.parquet``, and under which key its metadata have what the columns mean."""
 
 Observer = Callable[[Batch, Prediction], None]
 
@@ -38,28 +38,48 @@ class ScoredSplit:
         split: the split.
         metrics: ``<split>/<metric>`` to score.
         floors: the same for what a model must beat, as ``<floor>/<split>/<metric>``.
-        table: row numbers and the statistics of each metric, by row.
+        table: row numbers and the statistics of each metric, by row; those of a floor's as
+            ``<floor>/<metric>``.
+        kinds: the floors.
         outputs: the prediction for each row.
     """
 
     split: Split
     metrics: dict[str, float]
     floors: dict[str, float]
-    table: dict[str, NDArray[Any]]
+    table: dict[str, Any]
+    kinds: Sequence[Floor]
     outputs: list[Output]
 
-    def write_rows(self, folder: Path) -> None:
+    def write_rows(self, folder: Path, *, selection: str) -> None:
         """Write ``<split>_rows.parquet``: row, hash of its input, statistics of every metric.
 
-        The hash lets two runs be paired row by row, and told apart when they were scored on
-        different data.
+        The hashes let two runs be paired row by row, and told apart when they were scored on
+        different data. What the statistics mean, the target's spec says in the file's metadata.
+
+        Args:
+            folder: to write to.
+            selection: name of the metric that chose the best epoch.
         """
-        rows: NDArray[np.int64] = self.table["row"]
-        hashes = [digest_row(row) for row in iterate(self.split.rows)]
-        columns: dict[str, Any] = {"row": rows, "source": [hashes[row] for row in rows.tolist()]}
-        columns |= {name: list(values) for name, values in self.table.items() if name != "row"}
-        file = folder / f"{self.split.name}_rows.parquet"
-        pyarrow.parquet.write_table(pyarrow.table(columns), file)
+        hashes = [(digest_input(row), digest_gold(row)) for row in iterate(self.split.rows)]
+        rows: list[int] = self.table["row"].tolist()
+        columns: dict[str, Any] = {
+            "row": self.table["row"],
+            "source": [hashes[row][0] for row in rows],
+            "gold": [hashes[row][1] for row in rows],
+        }
+        for name, values in self.table.items():
+            if name != "row":
+                columns[name] = [row.reshape(-1) for row in values]
+        meaning = {
+            "format": ROWS_FORMAT,
+            "split": self.split.name,
+            "spec": self.split.spec.state(),
+            "selection": selection,
+            "floors": {k.name: {"heading": k.heading, "meaning": k.meaning} for k in self.kinds},
+        }
+        table = pyarrow.table(columns).replace_schema_metadata({ROWS_KEY: json.dumps(meaning)})
+        pyarrow.parquet.write_table(table, folder / f"{self.split.name}_rows.parquet")
 
     def write_predictions(self, folder: Path) -> None:
         """Write ``predictions.jsonl``: input, gold and prediction of each row."""
@@ -101,11 +121,18 @@ def score_split(
             outputs[row] = output
         if observe is not None:
             observe(batch, prediction)
+    table = scores.row_table()
+    floor_scores: dict[str, float] = {}
+    for floor, scored in zip(floors, score_each(data, name, floors), strict=True):
+        floor_scores |= with_prefix(f"{floor.name}/{name}", scored.compute())
+        of_floor = scored.row_table()
+        table |= {f"{floor.name}/{key}": of_floor[key] for key in of_floor if key != "row"}
     return ScoredSplit(
         split=split,
         metrics=with_prefix(name, scores.compute()),
-        floors=score_floors(data, name, floors),
-        table=scores.row_table(),
+        floors=floor_scores,
+        table=table,
+        kinds=floors,
         outputs=outputs,
     )
 
@@ -115,7 +142,16 @@ def with_prefix(prefix: str, scores: Mapping[str, float]) -> dict[str, float]:
     return {f"{prefix}/{name}": value for name, value in scores.items()}
 
 
-def digest_row(row: Row) -> str:
-    """A hash of a row's input."""
-    content = json.dumps(row.get("tokens", row.get("vectors")), ensure_ascii=False)
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
+def digest_input(row: Row) -> str:
+    """A hash of a row's elements."""
+    return _digest(row.get("tokens", row.get("vectors")))
+
+
+def digest_gold(row: Row) -> str:
+    """A hash of a row's target and its further accepted ones."""
+    return _digest([row.get("target"), row.get("references")])
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, ensure_ascii=False)
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]

@@ -7,11 +7,14 @@ import pytest
 import torch
 import yaml
 
+from seqtag.batch import TargetSpec
 from seqtag.checkpoint import load_checkpoint
 from seqtag.configuration import compose
 from seqtag.datamodule import DataModule
+from seqtag.floors.fitted import fit_floors
 from seqtag.training.dry_run import dry_run
 from seqtag.training.fit import fit
+from seqtag.training.results import ROWS_FORMAT, ROWS_KEY, digest_gold
 from seqtag.training.settings import check_settings
 
 TINY = ["encoder.dim=8", "encoder.num_layers=1", "embedding.dim=8"]
@@ -102,6 +105,27 @@ def test_row_statistics_add_up_to_the_score(numbers: Path) -> None:
     metric = data.task.metrics(data.target)["rmse"]
     total = torch.tensor(table["rmse"], dtype=torch.float64).sum(0)
     assert metric.score(total) == pytest.approx(run.metrics["test/rmse"], rel=1e-12)
+    of_floor = torch.tensor(table["floor/rmse"], dtype=torch.float64).sum(0)
+    assert metric.score(of_floor) == pytest.approx(run.floors["floor/test/rmse"], rel=1e-12)
+
+
+def test_the_rows_of_a_split_say_what_they_were_scored_against(numbers: Path) -> None:
+    settings = config(numbers, "trainer.max_epochs=1", "evaluate_test=true")
+    file = fit(settings).folder / "test_rows.parquet"
+    table = pyarrow.parquet.read_table(file)
+    meaning = json.loads(table.schema.metadata[ROWS_KEY])
+    assert meaning["format"] == ROWS_FORMAT
+    assert (meaning["split"], meaning["selection"]) == ("test", "rmse")
+    data = DataModule(settings)
+    data.read_all(test=True)
+    assert TargetSpec.from_state(meaning["spec"]) == data.splits["test"].spec
+    assert list(meaning["floors"]) == [floor.name for floor in fit_floors(data)]
+    assert all(set(floor) == {"heading", "meaning"} for floor in meaning["floors"].values())
+    # Gold tells rows of one input apart, and equal targets have equal hashes.
+    gold, rows = table["gold"].to_pylist(), data.splits["test"].rows
+    assert gold == [digest_gold(row) for row in rows]
+    targets = [tuple(row["target"]) for row in rows]
+    assert [gold[targets.index(target)] for target in targets] == gold
 
 
 def test_targets_come_back_in_their_own_units(numbers: Path) -> None:
