@@ -325,3 +325,20 @@ def test_scikit_learn_is_imported_only_when_it_is_needed() -> None:
             alias.name for node in top if isinstance(node, ast.Import) for alias in node.names
         ] + [node.module or "" for node in top if isinstance(node, ast.ImportFrom)]
         assert not [name for name in names if name.partition(".")[0] == "sklearn"], path
+
+
+@pytest.mark.parametrize("labels", [("yes", "no"), ("yes", "no", "so"), ("yes",)])
+def test_ngrams_give_the_probabilities_that_choose_their_label(small_config, labels) -> None:
+    words = ["good", "bad", "fair"]
+    rows = [f"{words[i % len(labels)]} {i}\t{labels[i % len(labels)]}\n" for i in range(24)]
+    text = "text\tlabel\n" + "".join(rows)
+    files = {"train": text, "dev": text, "test": text}
+    data = read(small_config("classification", files=files))
+    _, floor = fit_floors(data)
+    target = Target(value=torch.zeros(2, dtype=torch.long), present=torch.ones(2, dtype=torch.bool))
+    found = floor.predict(target, [["good"], ["bad"]])
+    assert found.probabilities.shape == (2, len(labels))
+    torch.testing.assert_close(found.probabilities.sum(dim=1), torch.ones(2, dtype=torch.float64))
+    assert found.probabilities.argmax(dim=1).tolist() == found.value.tolist()
+    if len(labels) > 1:
+        assert found.value[0] != found.value[1]

@@ -34,12 +34,16 @@ class LinearSets:
     bias: NDArray[Any]
     threshold: float
 
-    def predict(self, features: Any) -> NDArray[Any]:
-        """Of ``[batch, n-grams]``: the set of each row, ``[batch, target]``."""
+    def predict(self, features: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Of ``[batch, n-grams]``: the set of each row, ``[batch, target]``.
+
+        And the probability of each label, ``[batch, labels]``.
+        """
+        from scipy.special import expit
+
         scores = features @ self.weights.T + self.bias
         given = scores > np.log(self.threshold / (1 - self.threshold))
-        found: NDArray[Any] = as_sets(torch.from_numpy(given)).numpy()
-        return found
+        return as_sets(torch.from_numpy(given)).numpy(), expit(scores)
 
 
 def fit_sets(

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from seqtag.batch import Prediction, Target
+from seqtag.batch import Prediction, Target, TargetSpec
 from seqtag.data.corpus import iterate
 from seqtag.datamodule import DataModule
 from seqtag.floors.floor import Floor, Tokens, score_each
@@ -53,20 +53,30 @@ class Linear:
         weights: ``[classes or numbers, n-grams]``; of two classes only the second's.
         bias: one for each row of them.
         classes: label ids; None for numbers.
+        labels: how many there are, those that no training row drawn has among them.
     """
 
     weights: NDArray[Any]
     bias: NDArray[Any]
     classes: NDArray[np.int64] | None
+    labels: int
 
-    def predict(self, features: Any) -> NDArray[Any]:
-        """Of ``[batch, n-grams]``: label ids ``[batch]``, or numbers ``[batch, width]``."""
+    def predict(self, features: Any) -> tuple[NDArray[Any], NDArray[Any] | None]:
+        """Of ``[batch, n-grams]``: label ids ``[batch]``, or numbers ``[batch, width]``.
+
+        Of labels also the probabilities, ``[batch, labels]``.
+        """
+        from scipy.special import softmax
+
         scores: NDArray[Any] = features @ self.weights.T + self.bias
         if self.classes is None:
-            return scores
-        best = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(int)
-        labels: NDArray[Any] = self.classes[best]
-        return labels
+            return scores, None
+        if scores.shape[1] == 1:
+            # Of two classes the score is the second's; of a single one there is nothing to say.
+            scores = np.concatenate([np.zeros_like(scores), scores], axis=1)[:, : len(self.classes)]
+        chances = np.zeros((len(scores), self.labels))
+        chances[:, self.classes] = softmax(scores, axis=1)
+        return self.classes[scores.argmax(axis=1)], chances
 
 
 class NgramFloor(Floor):
@@ -130,14 +140,17 @@ class NgramFloor(Floor):
         elif spec.width:
             models = _ridge(features, target, present, spec.mean)
         else:
-            models = _logistic(features[present], target[present], majority(spec))
+            models = _logistic(features[present], target[present], spec)
         return _best(data, [cls(counter, weighting, model) for model in models])
 
     def predict(self, target: Target, tokens: Tokens) -> Prediction:
         """See the base class."""
         features = self._weighting.transform(self._counter.transform(tokens))
-        said = torch.from_numpy(np.asarray(self.model.predict(features)))
-        return Prediction(said.to(target.value.dtype))
+        said, chances = self.model.predict(features)
+        return Prediction(
+            torch.from_numpy(np.asarray(said)).to(target.value.dtype),
+            None if chances is None else torch.from_numpy(np.asarray(chances)),
+        )
 
 
 def _best(data: DataModule, floors: list[NgramFloor]) -> NgramFloor:
@@ -169,15 +182,16 @@ def _steps(features: Any, scores: int) -> int:
     return max(10, min(STEPS, MOST_WORK // max(1, work)))
 
 
-def _logistic(features: Any, labels: NDArray[Any], most_frequent: int) -> list[Linear]:
+def _logistic(features: Any, labels: NDArray[Any], spec: TargetSpec) -> list[Linear]:
     """Logistic regression by each penalty; one answer where there is one label, or none."""
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
     classes = np.unique(labels).astype(np.int64)
     if len(classes) < 2:
-        only = classes if len(classes) else np.array([most_frequent])
-        return [Linear(np.zeros((1, features.shape[1])), np.zeros(1), only)]
+        only = classes if len(classes) else np.array([majority(spec)])
+        weights = np.zeros((1, features.shape[1]))
+        return [Linear(weights, np.zeros(1), only, len(spec.labels))]
     steps = _steps(features, len(classes) if len(classes) > 2 else 1)
     model = LogisticRegression(max_iter=steps, warm_start=True)
     models = []
@@ -186,7 +200,8 @@ def _logistic(features: Any, labels: NDArray[Any], most_frequent: int) -> list[L
             # A floor may stop short of its best; it is scored as it is.
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.set_params(C=strength).fit(features, labels)
-        models.append(Linear(model.coef_.copy(), model.intercept_.copy(), classes))
+        weights, bias = model.coef_.copy(), model.intercept_.copy()
+        models.append(Linear(weights, bias, classes, len(spec.labels)))
     return models
 
 
@@ -205,5 +220,5 @@ def _ridge(
                     features[there], targets[there, column].astype(np.float64)
                 )
                 weights[column], bias[column] = model.coef_, model.intercept_
-        models.append(Linear(weights, bias, None))
+        models.append(Linear(weights, bias, None, 0))
     return models
