@@ -11,15 +11,17 @@ COMMANDS = {
     "evaluate": "RUN: score a trained model on a split, with an analysis of its errors",
     "predict": "RUN: read sequences from a file or stdin, write one prediction each",
     "attention": "RUN: draw what attends to what in each sequence, and write the weights as JSON",
+    "compare": "RUN ...: compare trained models; without runs, train variants and compare them",
     "claims": "measure the claims about self-attention, each as an experiment, and write a page",
 }
 
 USAGE = """\
-usage: python -m seqtag COMMAND [RUN] [key=value ...]
+usage: python -m seqtag COMMAND [RUN ...] [key=value ...]
 
 {commands}
 
-RUN is a run directory or a checkpoint. Keys and options: python -m seqtag COMMAND --help
+RUN is a run directory or a checkpoint, for compare also a folder of runs.
+Keys and options: python -m seqtag COMMAND --help
 SEQTAG_DEBUG=1 shows the traceback behind an error message."""
 
 

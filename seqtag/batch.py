@@ -290,13 +290,19 @@ class Prediction:
             ``END`` from their end on; or numbers in the target's own units, ``[batch, source,
             width]`` or ``[batch, width]``.
         probabilities: of every label, ``[batch, source, labels]`` or ``[batch, labels]``; of the
-            whole sequence, ``[batch]``; None for numbers.
+            whole sequence, ``[batch]``, or of each candidate, ``[batch, n_best]``; None for
+            numbers.
         complete: of sequences, bool ``[batch]``: False where the search ended it at its limit.
+        candidates: of sequences, ids ``[batch, n_best, target]`` of the best that the search has
+            found, ``END`` from the end of each on, best first: the first is ``value``. Where there
+            are fewer, the first stands again in the last places, with probability 0. None where
+            the search looks for one alone.
     """
 
     value: Tensor
     probabilities: Tensor | None = None
     complete: Tensor | None = None
+    candidates: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -307,9 +313,9 @@ class Output:
         value: a label, a list of labels, a number, a list of numbers, or a sequence joined to one
             string, for the row; or a list with one label or number per element. None, or an empty
             list, for an empty row.
-        probabilities: label to probability, one mapping for the row (for a sequence, of the one
-            that was found) or a list with one per element; None where not asked for, and for
-            numbers.
+        probabilities: label to probability, one mapping for the row (for a sequence, of those
+            that were found, best first) or a list with one per element; None where not asked for,
+            and for numbers.
     """
 
     value: Any

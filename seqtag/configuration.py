@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
+import json
 import os
 import types
 import typing
@@ -56,17 +57,31 @@ def register_resolvers() -> None:
 
 def compose(name: str, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """The config ``conf/NAME.yaml`` with overrides in Hydra's syntax, as plain containers."""
+    return plain(compose_open(name, overrides))
+
+
+def compose_open(
+    name: str, overrides: Sequence[str] = (), *, folders: Sequence[str] = ()
+) -> DictConfig:
+    """The config ``conf/NAME.yaml`` with its interpolations unresolved: a key may still be set.
+
+    Args:
+        name: of the yaml.
+        overrides: in Hydra's syntax.
+        folders: further ones with options of the groups, such as ``file:///home/me/conf``.
+    """
     from hydra import compose as hydra_compose
     from hydra import initialize_config_dir
     from hydra.core.global_hydra import GlobalHydra
 
     register_resolvers()
+    searched = [f"hydra.searchpath={json.dumps(list(folders), ensure_ascii=False)}"]
     # Inside a command Hydra is in use already, and it refuses to be initialised twice.
     in_use = GlobalHydra.instance().hydra
     GlobalHydra.instance().clear()
     try:
         with initialize_config_dir(str(config_directory()), version_base="1.3"):
-            return plain(hydra_compose(name, overrides=list(overrides)))
+            return hydra_compose(name, overrides=[*(searched if folders else ()), *overrides])
     finally:
         GlobalHydra.instance().hydra = in_use
 

@@ -26,7 +26,14 @@ from seqtag.data.tokenizers import Tokenizer
 from seqtag.data.windows import LongRows
 from seqtag.nn.search import Search
 from seqtag.preparation.preparation import FILES, Preparation
-from seqtag.preparation.rows import ReadRows, StreamedRows, cut_dev, draw
+from seqtag.preparation.rows import (
+    ReadRows,
+    StreamedRows,
+    check_folds,
+    cut_dev,
+    draw,
+    take_fold,
+)
 from seqtag.preparation.stream import StreamedBatches
 from seqtag.split import Split
 from seqtag.tasks.task import Task
@@ -99,6 +106,8 @@ class DataModule(LightningDataModule):
     def read_all(self, *, test: bool, strict: bool = True) -> None:
         """Read train and dev, which is cut from train where none is named; and test if asked.
 
+        With folds, the test rows are no training rows, whether they are asked for or not.
+
         Args:
             test: whether to read the test split.
             strict: end at errors. Without, they are kept in ``faults`` and the reading goes on as
@@ -109,6 +118,7 @@ class DataModule(LightningDataModule):
         """
         if self._data["train"] is None:
             raise ValueError("data.train is not given: name the training file, data.train=FILE")
+        folded = check_folds(self._data)
         read: dict[str, ReadRows] = {}
         for name in FILES if test else FILES[:-1]:
             if self._data[name] is not None:
@@ -128,6 +138,9 @@ class DataModule(LightningDataModule):
             return
         else:
             with self._noting_faults():
+                if folded:
+                    read["train"], part = self._fold(read["train"])
+                    read |= {"test": part} if test else {}
                 self._cut_train(read)
         with self._noting_faults():
             self._learn(self.stream or read["train"])
@@ -200,7 +213,12 @@ class DataModule(LightningDataModule):
         if self._data[name] is not None:
             read = self._preparation.read(name)
         elif name == "dev" and self._data["train"] is not None:
-            _, read = self._cut(self._preparation.read("train"))
+            train = self._preparation.read("train")
+            if check_folds({**self._data, "test": None}):  # a further test file changes no dev rows
+                train, _ = self._fold(train)
+            _, read = self._cut(train)
+        elif name == "test" and self._data["train"] is not None and check_folds(self._data):
+            _, read = self._fold(self._preparation.read("train"))
         else:
             raise ValueError(f"this run has no {name} split: name a file, data.{name}=FILE")
         self.faults.add(read.findings)
@@ -289,6 +307,12 @@ class DataModule(LightningDataModule):
         self.notes.append(note)
         return kept, cut
 
+    def _fold(self, train: ReadRows) -> tuple[ReadRows, ReadRows]:
+        fold, folds = self._data["fold"], self._data["folds"]
+        kept, part, note = take_fold(train, fold, folds, seed=self._data["dev_seed"])
+        self.notes.append(note)
+        return kept, part
+
     def _encode(self, name: str, read: ReadRows) -> None:
         """Give a split its numbers.
 
@@ -314,6 +338,7 @@ class DataModule(LightningDataModule):
             counts={**counts, "empty": read.empty},
             findings=read.findings,
             long_rows=self.long_rows,
+            part=read.part,
         )
         self.splits[name].check(
             max_tokens=self._batching.max_tokens,

@@ -87,7 +87,8 @@ class Predictor:
             items: each a string (split by the model's own tokenizer), a list of tokens, a list
                 (or array) of vectors, or a row as readers give it. An empty one gets an empty
                 output.
-            probabilities: give the probability of every label too.
+            probabilities: give the probability of every label too; for a new sequence, that of the
+                ``search.n_best`` best, best first.
             look_ahead: items read before the first is answered; 1 answers each at once.
 
         Raises:
@@ -156,10 +157,11 @@ class Predictor:
         prediction = predict(self.model, batch.to(self._device), self._long_rows)
         if prediction.complete is not None:
             self.cut += int((~prediction.complete).sum())
-        shares = prediction.probabilities
-        on_host = Prediction(
-            prediction.value.cpu(), shares.cpu() if probabilities and shares is not None else None
-        )
+        shares, candidates = prediction.probabilities, prediction.candidates
+        on_host = Prediction(prediction.value.cpu())
+        if probabilities:
+            on_host.probabilities = None if shares is None else shares.cpu()
+            on_host.candidates = None if candidates is None else candidates.cpu()
         return self.task.decode(
             on_host,
             batch.layout.lengths.tolist(),

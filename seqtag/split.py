@@ -37,6 +37,7 @@ class Split:
             nothing), ``unknown`` (elements training never saw), ``missing`` (targets).
         findings: what is wrong with the files.
         long_rows: what is done with rows that are too long to be read in one piece.
+        part: of the files' rows, in words, such as a fold.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Split:
     counts: dict[str, int]
     findings: Findings
     long_rows: LongRows
+    part: str | None = None
 
     def sizes(self) -> NDArray[np.int64]:
         """Cells that a row needs in a batch: of its input, or of a longer target with its end."""
@@ -72,7 +74,8 @@ class Split:
 
     def source(self) -> dict[str, Any]:
         """What a run's record says of it."""
-        return {"path": self.given, "sha256": self.digest, **self.counts}
+        part = {} if self.part is None else {"part": self.part}
+        return {"path": self.given, "sha256": self.digest, **part, **self.counts}
 
     def place(self, row: int) -> str:
         """``file:line`` of a row."""

@@ -101,6 +101,12 @@ AROUND: dict[str, list[str]] = {
     "decoder": [f"decoder={name}" for name in options("decoder")],
     "search": [f"search={name}" for name in options("search")],
 }
+# Of a new sequence, whose parts meet above only where the task happens to be that one.
+DECODED: dict[str, list[str]] = {
+    "task": ["task=seq2seq"],
+    "decoder": AROUND["decoder"],
+    "search": AROUND["search"],
+}
 ONLY_FOR = {
     # A head that keeps every element pools nothing, and only new sequences are decoded.
     "pooling": ("task=classification", "task=multi_label", "task=regression"),
@@ -146,7 +152,9 @@ def as_typed(case: dict[str, str]) -> tuple[str, str]:
     return " ".join(words), case.get("inputs", "words")
 
 
-COVER = sorted({as_typed(case) for factors in (ATTENTION, AROUND) for case in all_pairs(factors)})
+COVER = sorted(
+    {as_typed(case) for factors in (ATTENTION, AROUND, DECODED) for case in all_pairs(factors)}
+)
 FOUR = ("task", "position", "scorer", "sharing")
 PRODUCT = sorted(
     as_typed(dict(zip(FOUR, values, strict=True)))

@@ -151,6 +151,36 @@ class TestAnswers:
         assert [len(output.value) for _, output in pairs] == [1, 0]
 
 
+class TestBeam:
+    @pytest.fixture
+    def run(self, small_config, save_run) -> Path:
+        return save_run(small_config("seq2seq", "search=beam", "search.n_best=3"))
+
+    def test_the_best_have_probabilities_and_the_first_is_the_value(self, run: Path) -> None:
+        items = ["one two", "", "two"]
+        outputs = list(load(run, device="cpu").predict(items, probabilities=True))
+        assert (outputs[1].value, outputs[1].probabilities) == (None, {})
+        for output in (outputs[0], outputs[2]):
+            chances = list(output.probabilities.values())
+            assert next(iter(output.probabilities)) == output.value
+            assert len(chances) == 3
+            assert chances == sorted(chances, reverse=True)
+            assert 0 < sum(chances) < 1
+        plain = list(load(run, device="cpu").predict(items))
+        assert [output.value for output in plain] == [output.value for output in outputs]
+        assert [output.probabilities for output in plain] == [None] * 3
+
+    def test_the_batch_size_changes_nothing(self, run: Path) -> None:
+        items = [" ".join(["one", "two", "one"][: n % 4] * (n % 3 + 1)) for n in range(30)]
+        expected = list(load(run, device="cpu").predict(items, probabilities=True))
+        for rows in (1, 7):
+            found = list(load(run, device="cpu", max_rows=rows).predict(items, probabilities=True))
+            for one, two in zip(found, expected, strict=True):
+                assert one.value == two.value
+                assert list(one.probabilities) == list(two.probabilities)
+                assert one.probabilities == pytest.approx(two.probabilities, rel=1e-4)
+
+
 class TestItems:
     @pytest.mark.parametrize(
         "item",

@@ -6,6 +6,9 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from seqtag.commands.messages import UnreadableError
+from seqtag.commands.variants import read_variants
+
 FLAGS_WITH_VALUE = frozenset(
     {"--config-dir", "-cd", "--config-name", "-cn", "--cfg", "-c", "--package", "-p"}
 )
@@ -31,6 +34,8 @@ RAW_KEYS = frozenset(
 
 COLUMN_KEYS = frozenset({"data.input", "data.target"})
 """Keys whose value is a name as it is typed, but for numbers and lists."""
+
+VARIANTS = "variants"
 
 KEY = re.compile(r"[+~]{0,2}[A-Za-z_][\w./@:-]*$")
 
@@ -65,7 +70,7 @@ def sort_arguments(words: list[str]) -> Arguments:
     """Sort the words after the command.
 
     Raises:
-        ValueError: a flag lacks its value.
+        UnreadableError: a flag lacks its value, or the variants cannot be read.
     """
     sorted_words = Arguments()
     waiting = iter(words)
@@ -76,7 +81,7 @@ def sort_arguments(words: list[str]) -> Arguments:
         elif word in FLAGS_WITH_VALUE:
             given = next(waiting, None)
             if given is None:
-                raise ValueError(f"{word} needs a value")
+                raise UnreadableError(f"{word} needs a value")
             sorted_words.flags += [word, given]
         elif word.startswith("-"):
             sorted_words.flags.append(word)
@@ -99,7 +104,24 @@ def _spell(key: str, value: str) -> str:
         plain = True
     if plain and not (name == "data.missing" and value in {"", "~"}):
         return value
+    if name == VARIANTS:
+        return _spell_variants(value)
     return quote(value) if name in RAW_KEYS | COLUMN_KEYS else value
+
+
+def _spell_variants(value: str) -> str:
+    """Variants with every word of theirs quoted."""
+    variants = []
+    for name, words in read_variants(value).items():
+        quoted = []
+        for word in words:
+            key, equals, inner = word.partition("=")
+            if word[0] == word[-1] and word[0] in "'\"":
+                quoted.append(word)  # spelled for Hydra by the user
+            else:
+                quoted.append(quote(f"{key}={_spell(key, inner)}" if equals else word))
+        variants.append(f"{name}: [{', '.join(quoted)}]")
+    return f"{{{', '.join(variants)}}}"
 
 
 def quote(value: str) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from seqtag.batch import Row, length, place
 from seqtag.checkpoint import Checkpoint, load_checkpoint
+from seqtag.commands.runs import Runs
 from seqtag.commands.sources import choose_reader, open_input
 from seqtag.data.collation import collate
 from seqtag.model import Model
@@ -27,7 +28,7 @@ from seqtag.report.attention_maps import (
 )
 from seqtag.training.run_directory import create_directory, kind_of, replace_file
 
-TAKES_RUN = True
+RUNS = Runs.ONE
 FORMATS = ("png", "svg")
 
 log = logging.getLogger(__name__)

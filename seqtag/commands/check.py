@@ -12,16 +12,18 @@ import torch
 
 from seqtag.budget import resolve_budget
 from seqtag.commands.paths import absolute_data_paths
+from seqtag.commands.runs import Runs
 from seqtag.datamodule import DataModule
 from seqtag.device import choose_device
 from seqtag.limits import check_head, check_memory, check_split
 from seqtag.model import Model
+from seqtag.preparation.rows import check_folds
 from seqtag.report.data_page import print_page
 from seqtag.scoring import selection_metric
 from seqtag.survey.facts import Problem
 from seqtag.survey.survey import survey
 
-TAKES_RUN = False
+RUNS = Runs.NONE
 TRAINS = True
 
 
@@ -33,7 +35,8 @@ def check(config: dict[str, Any], overrides: list[str]) -> None:
     """
     config = absolute_data_paths(config)
     data = DataModule(config)
-    data.read_all(test=config["data"]["test"] is not None, strict=False)
+    node = config["data"]
+    data.read_all(test=node["test"] is not None or check_folds(node), strict=False)
     found = survey(data)
     if not found.error_count:
         refused = [Problem(messages=[message], count=1) for message in _refusals(config, data)]

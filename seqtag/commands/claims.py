@@ -13,9 +13,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from seqtag.claims.job import make_claim
 from seqtag.claims.page import make_report, write_page, write_report
 from seqtag.claims.runner import measure_all
+from seqtag.commands.runs import Runs
 from seqtag.configuration import compose, options
 
-TAKES_RUN = False
+RUNS = Runs.NONE
 TRAINS = False
 
 EVERY = "all"

@@ -6,32 +6,33 @@ import logging
 from pathlib import Path
 from typing import Any
 
+from seqtag.batch import Output
 from seqtag.checkpoint import load_checkpoint
 from seqtag.commands.paths import absolute_data_paths
+from seqtag.commands.runs import Runs
+from seqtag.data.source import build_reader
 from seqtag.datamodule import DataModule
 from seqtag.device import choose_device
 from seqtag.doctor import describe, name_unseen
 from seqtag.floors.fitted import fit_floors
 from seqtag.limits import check_split
-from seqtag.report.analysis import make_analysis
+from seqtag.report.analyses.choice import choose_analysis
+from seqtag.report.evaluation import Evaluation
+from seqtag.report.predicted_files import write_predicted_files
 from seqtag.report.tables import print_scores
-from seqtag.report.worst import find_worst, print_worst
+from seqtag.report.worst import find_worst, print_worst, ranking_metric
 from seqtag.scoring import selection_metric
 from seqtag.training.results import score_split
 from seqtag.training.run_directory import create_directory, describe_environment, write_json
 
-TAKES_RUN = True
+RUNS = Runs.ONE
 SPLITS = ("dev", "test")
 
 log = logging.getLogger(__name__)
 
 
-def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
-    """Score a split, write everything to a folder, print tables and, last, the folder.
-
-    Returns:
-        The selection score.
-    """
+def evaluate(config: dict[str, Any], overrides: list[str]) -> None:
+    """Score a split, write everything to a folder, print tables and, last, the folder."""
     name = config["split"]
     if name not in SPLITS:
         raise ValueError(f"split={name}; it is {' or '.join(SPLITS)}")
@@ -47,7 +48,7 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
 
     model = checkpoint.model()
     check_split(model, split)
-    analysis = make_analysis(data, split)
+    analysis = choose_analysis(data, split, config["data"]["target"])
     scored = score_split(
         model,
         data,
@@ -57,7 +58,8 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
         analysis.update,
     )
     selection = selection_metric(data, name)
-    ranking = analysis.worst_by if analysis.worst_by in scored.table else selection
+    evaluation = Evaluation(data, scored, analysis, selection=selection)
+    ranking = ranking_metric(data, scored, [analysis.worst_by or selection, selection])
     worst = find_worst(data, scored, ranking, config["worst"])
 
     folder = create_directory(
@@ -66,14 +68,26 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> float:
         else checkpoint.path.parent / "evaluations"
     )
     write_json(folder / "metrics.json", scored.metrics | scored.floors)
-    write_json(folder / "errors.json", {**analysis.content(), "worst": worst})
+    write_json(folder / "errors.json", {**evaluation.content(), "worst": worst})
     environment = describe_environment(config, {name: split.source()})
     write_json(folder / "environment.json", environment)
     scored.write_rows(folder, selection=selection)
     scored.write_predictions(folder)
+    evaluation.write_tables(folder)
+    if config["plots"]:
+        evaluation.write_pictures(folder)
+    task = data.task
+    reader = build_reader(
+        config["data"],
+        per_element=task.per_element,
+        sequence=task.sequence,
+        several=task.several,
+        read_target=True,
+    )
+    empty = Output([] if task.per_element else None)
+    write_predicted_files(reader, config["data"][name], scored.outputs, empty, folder)
 
     print_scores(scored.metrics, scored.floors)
-    analysis.show()
+    evaluation.show()
     print_worst(worst, ranking)
     print(folder)
-    return scored.metrics[f"{name}/{selection}"]

@@ -16,10 +16,11 @@ from typing import Any, BinaryIO, cast
 
 from seqtag.batch import length
 from seqtag.checkpoint import load_checkpoint
+from seqtag.commands.runs import Runs
 from seqtag.commands.sources import COMPRESSED, STREAM, choose_reader, open_input
 from seqtag.predictor import LOOK_AHEAD, Predictor
 
-TAKES_RUN = True
+RUNS = Runs.ONE
 
 log = logging.getLogger(__name__)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-TAKES_RUN = False
+from seqtag.commands.outcome import Outcome
+from seqtag.commands.runs import Runs
+
+RUNS = Runs.NONE
 TRAINS = True
 
 
-def train(config: dict[str, Any], overrides: list[str]) -> float | None:
+def train(config: dict[str, Any], overrides: list[str]) -> Outcome | None:
     """Train as the config says, print the scores and, last, the run directory.
 
     Returns:
-        The dev score that chose the best epoch, for sweepers; None for a dry run.
+        What came out; None for a dry run.
     """
     from seqtag.commands.paths import absolute_data_paths
     from seqtag.report.tables import print_scores
@@ -26,4 +29,10 @@ def train(config: dict[str, Any], overrides: list[str]) -> float | None:
     run = fit(config, overrides=overrides)
     print_scores(run.metrics, run.floors)
     print(run.folder)
-    return run.metrics[f"dev/{run.selection}"]
+    name = f"dev/{run.selection}"
+    return Outcome(
+        folder=run.folder,
+        name=name,
+        score=run.metrics[name],
+        higher_is_better=run.higher_is_better,
+    )

@@ -14,14 +14,21 @@ WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "
 LISTS = {list: "a list in brackets"}
 """Of the data: where a command takes a list, it takes one value too."""
 
+OR_LIST = frozenset({"seeds"})
+"""Keys that take a list of the values that their default is one of."""
 
-def check_types(config: Mapping[str, Any], command: str) -> None:
-    """Compare every key that a command's yaml, or that of the data, gives a plain default.
+
+def check_types(config: Mapping[str, Any], *commands: str) -> None:
+    """Compare every key that the commands' yamls, or that of the data, give a plain default.
 
     Raises:
         ValueError: a value is of another kind; all of them in one message, a line each.
     """
-    faults = list(_faults(config, config_directory() / f"{command}.yaml", "", WORDS))
+    faults = [
+        fault
+        for command in commands
+        for fault in _faults(config, config_directory() / f"{command}.yaml", "", WORDS)
+    ]
     shared = config_directory() / "data" / "_files.yaml"
     if "data" in config:
         faults += _faults(config["data"], shared, "data.", WORDS | LISTS)
@@ -40,6 +47,9 @@ def _faults(
             continue
         if name not in config:
             faults.append(f"{prefix}{name} is missing")
+        elif name in OR_LIST and isinstance(config[name], list):
+            if not all(_fits(value, kind) for value in config[name]):
+                faults.append(f"{prefix}{name} is {config[name]!r}; each must be {kinds[kind]}")
         elif not _fits(config[name], kind):
             faults.append(f"{prefix}{name} is {config[name]!r}; it must be {kinds[kind]}")
     return faults

@@ -19,7 +19,7 @@ class Score:
         low: lower end of the 95 per cent interval of ``mean``, by a bootstrap over the rows.
         high: its upper end.
         spread: standard deviation over the seeds; None with one seed.
-        seeds: the score of each seed, in the order of ``Contender.seeds``.
+        seeds: the score of each seed, in the order of ``Contender.seeds``; empty for a floor.
     """
 
     mean: float
@@ -95,10 +95,12 @@ class Pair:
         difference: of their means, never below 0: so much better is the first.
         low: lower end of the 95 per cent interval of the difference, over the rows.
         high: its upper end.
-        p: of a difference as large by chance of the rows, with the models as they are.
+        p: of a difference as large by chance of the rows, with the models as they are; NaN where a
+            score is not defined, as all numbers of such a pair.
         corrected: the same, corrected for the number of pairs (Holm 1979).
-        p_seeds: of means as far apart by chance of the seeds (Welch 1947); None without at least
-            two seeds on both sides.
+        p_seeds: of means as far apart by chance of the seeds, of this pair by itself (Welch 1947;
+            beside a floor, which has none, Student 1908). None without two seeds of whatever was
+            trained, or where no seed changes anything.
         test: which test gave ``p``.
         words: the verdict, said of the first.
     """

@@ -58,6 +58,7 @@ def fit_tokens(
             )
         vocabulary = read_vocabulary(data["vocabulary"], normalization)
         notes.append(describe_coverage(data["vocabulary"], vocabulary, counts))
+        vocabulary = vocabulary.counted(counts)
     fields: dict[str, Field] = {
         WORD: vocabulary,
         **{name: SPELLING[name].fit(counts) for name in spelling},

@@ -21,14 +21,24 @@ class Vocabulary(Field):
 
     Args:
         symbols: distinct strings, in the order of their ids (the first has id 2).
+        counts: how often training has each of them; None where that was not counted.
+        outside: the symbols that training has and the vocabulary has not, such as rare ones, with
+            how often.
     """
 
     reads = "tokens"
     dtype = "int32"
 
-    def __init__(self, symbols: Sequence[str]) -> None:
+    def __init__(
+        self,
+        symbols: Sequence[str],
+        counts: Sequence[int] | None = None,
+        outside: Mapping[str, int] | None = None,
+    ) -> None:
         self.symbols = tuple(symbols)
         self._ids = {symbol: number for number, symbol in enumerate(self.symbols, SPECIAL)}
+        self._counts = None if counts is None else list(counts)
+        self.outside = dict(outside or {})
 
     @classmethod
     def count(cls, sequences: Iterable[Sequence[str]], *, minimum: int) -> Vocabulary:
@@ -42,7 +52,12 @@ class Vocabulary(Field):
     def of_counts(cls, counts: Mapping[str, int], *, minimum: int) -> Vocabulary:
         """Every symbol that was counted ``minimum`` times, in the same order."""
         kept = (symbol for symbol, count in counts.items() if count >= minimum)
-        return cls(sorted(kept, key=lambda symbol: (-counts[symbol], symbol)))
+        return cls(sorted(kept, key=lambda symbol: (-counts[symbol], symbol))).counted(counts)
+
+    def counted(self, counts: Mapping[str, int]) -> Vocabulary:
+        """The same symbols, with what training counted of these and of others."""
+        outside = {symbol: count for symbol, count in counts.items() if symbol not in self._ids}
+        return Vocabulary(self.symbols, [counts.get(symbol, 0) for symbol in self.symbols], outside)
 
     def __len__(self) -> int:
         return len(self.symbols) + SPECIAL
@@ -55,6 +70,13 @@ class Vocabulary(Field):
         """One id for an element."""
         return ()
 
+    @property
+    def counts(self) -> NDArray[np.int64] | None:
+        """How often training has the symbol of each id, 0 for the two that are none."""
+        if self._counts is None:
+            return None
+        return np.array([0] * SPECIAL + self._counts, np.int64)
+
     def encode(self, sequence: Sequence[str]) -> NDArray[np.int32]:
         """Ids ``[source]`` of the symbols; the unknown id for those never collected."""
         ids = self._ids
@@ -64,7 +86,10 @@ class Vocabulary(Field):
 
     def state(self) -> dict[str, Any]:
         """Plain values from which ``Vocabulary(**state)`` makes an equal one."""
-        return {"symbols": list(self.symbols)}
+        state: dict[str, Any] = {"symbols": list(self.symbols)}
+        if self._counts is not None:
+            state |= {"counts": list(self._counts), "outside": dict(self.outside)}
+        return state
 
 
 class VectorScale(Field):

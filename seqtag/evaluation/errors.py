@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +15,9 @@ from torch import Tensor
 from seqtag.batch import Target
 from seqtag.evaluation.label_report import Counts, LabelReport
 from seqtag.evaluation.metrics import Metric
+
+BLOCK = 1000
+"""Rows that are left out, each by itself, at once."""
 
 Name = TypeVar("Name", str, str | None)
 
@@ -42,13 +45,14 @@ class Confusion:
 
     def report(self) -> LabelReport:
         """Precision, recall and F1 of the labels."""
-        return LabelReport.of(_marginals(self._named().items()))
+        return LabelReport.of(_marginals(self.counts().items()))
 
     def most_frequent(self, limit: int) -> list[tuple[str, str, int]]:
         """Gold, predicted and count of the most frequent errors, by count and then by name."""
-        return most_frequent(self._named(), limit)
+        return most_frequent(self.counts(), limit)
 
-    def _named(self) -> dict[tuple[str, str], int]:
+    def counts(self) -> dict[tuple[str, str], int]:
+        """How often each label is predicted for each, by gold and predicted label."""
         return {
             (self._labels[gold], self._labels[predicted]): count
             for (gold, predicted), count in self._counts.items()
@@ -70,6 +74,10 @@ class SpanConfusion:
             wanted = {span[1:]: span[0] for span in gold}
             for extent in found.keys() | wanted.keys():
                 self._spans[wanted.get(extent), found.get(extent)] += 1
+
+    def counts(self) -> dict[tuple[str | None, str | None], int]:
+        """How often each type is predicted for each at the same begin and end; None for none."""
+        return dict(self._spans)
 
     def report(self) -> LabelReport:
         """Precision, recall and F1 of the types."""
@@ -123,20 +131,33 @@ class Tally:
         return self.correct / self.total if self.total else float("nan")
 
 
-@dataclass
-class DividedAccuracy:
-    """Accuracy where something holds, such as "training has this word", and where it does not."""
+class GroupedAccuracy:
+    """Accuracy of elements by the group that each belongs to.
 
-    inside: Tally = field(default_factory=Tally)
-    outside: Tally = field(default_factory=Tally)
+    Args:
+        groups: how many there are.
+    """
 
-    def update(self, value: Tensor, target: Target, mask: Tensor) -> None:
-        """Count a batch of predicted ids; ``mask`` (bool) has their shape."""
-        correct = value == target.value
-        for tally, part in ((self.inside, mask), (self.outside, ~mask)):
-            counted = target.present & part
-            tally.correct += int((correct & counted).sum())
-            tally.total += int(counted.sum())
+    def __init__(self, groups: int) -> None:
+        self._counts = np.zeros((2, groups), np.int64)
+
+    def update(self, value: Tensor, target: Target, groups: NDArray[np.int64]) -> None:
+        """Count a batch.
+
+        Args:
+            value: predicted ids, of the shape of ``target.value``.
+            target: gold labels; only what is present counts.
+            groups: of each, in the same shape.
+        """
+        present = target.present.numpy()
+        right = (value == target.value).numpy()[present]
+        size = self._counts.shape[1]
+        self._counts[1] += np.bincount(groups[present], minlength=size)
+        self._counts[0] += np.bincount(groups[present][right], minlength=size)
+
+    def tallies(self) -> list[Tally]:
+        """Of each group."""
+        return [Tally(right, total) for right, total in self._counts.T.tolist()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,9 +191,10 @@ def worst_rows(
     total = statistics.sum(axis=0)
     score = metric.score(torch.from_numpy(total))
     sign = 1 if metric.higher_is_better else -1
-    cost = np.array(
-        [sign * (metric.score(torch.from_numpy(total - row)) - score) for row in statistics]
-    )
+    # Some rows at a time, since there may be thousands of statistics in each.
+    blocks = [statistics[begin : begin + BLOCK] for begin in range(0, len(statistics), BLOCK)]
+    without = [metric.scores(torch.from_numpy(total - block)).numpy() for block in blocks]
+    cost = sign * (np.concatenate([np.zeros(0), *without]) - score)
     order = np.argsort(-np.nan_to_num(cost), kind="stable")[:limit]
     return [
         WorstRow(

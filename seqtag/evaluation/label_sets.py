@@ -10,9 +10,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from seqtag.batch import END, Target, TargetSpec
+from seqtag.batch import END, Prediction, Target, TargetSpec
 from seqtag.evaluation.labels import MacroF1
-from seqtag.evaluation.metrics import Metric
+from seqtag.evaluation.metrics import ArithmeticMetric
 
 
 def as_switches(value: Tensor, labels: int) -> Tensor:
@@ -41,7 +41,7 @@ def _counts(value: Tensor, target: Target, spec: TargetSpec) -> tuple[Tensor, Te
     return there, predicted, gold
 
 
-class MicroF1(Metric):
+class MicroF1(ArithmeticMetric):
     """F1 of all labels of all rows counted together.
 
     A gold label which training lacks is one that no prediction finds.
@@ -62,16 +62,16 @@ class MicroF1(Metric):
         """Correct, predicted and gold labels."""
         return 3
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Correct, predicted and gold labels of each row, ``[batch, 3]``."""
-        _, predicted, gold = _counts(value, target, self.spec)
+        _, predicted, gold = _counts(prediction.value, target, self.spec)
         parts = (predicted & gold, predicted, gold)
         return torch.stack([part.sum(dim=1) for part in parts], dim=1).double()
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """F1; NaN where there is no gold label."""
-        correct, predicted, gold = total.tolist()
-        return 2 * correct / (predicted + gold) if gold else float("nan")
+        correct, predicted, gold = totals.unbind(dim=1)
+        return (2 * correct / (predicted + gold)).where(gold > 0, torch.nan)
 
     def details(self, total: Tensor) -> dict[str, float]:
         """Precision and recall; 0 where there is nothing to divide by."""
@@ -94,13 +94,13 @@ class LabelSetMacroF1(MacroF1):
         """True for sets of labels."""
         return spec.multi
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Whether each label is correct, predicted and gold in each row, ``[batch, size]``."""
-        _, predicted, gold = _counts(value, target, self.spec)
+        _, predicted, gold = _counts(prediction.value, target, self.spec)
         return torch.cat([predicted & gold, predicted, gold], dim=1).double()
 
 
-class SubsetAccuracy(Metric):
+class SubsetAccuracy(ArithmeticMetric):
     """Share of the rows whose set of labels is right, none too many and none missed.
 
     Args:
@@ -119,13 +119,12 @@ class SubsetAccuracy(Metric):
         """Right, and present."""
         return 2
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Whether each row is right and present, ``[batch, 2]``."""
-        there, predicted, gold = _counts(value, target, self.spec)
+        there, predicted, gold = _counts(prediction.value, target, self.spec)
         right = (predicted == gold).all(dim=1) & there
         return torch.stack([right, there], dim=1).double()
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Right over present; NaN where nothing is present."""
-        right, there = total.tolist()
-        return right / there if there else float("nan")
+        return totals[:, 0] / totals[:, 1]

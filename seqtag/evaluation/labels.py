@@ -7,16 +7,16 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from seqtag.batch import Target, TargetSpec
-from seqtag.evaluation.metrics import Metric
+from seqtag.batch import Prediction, Target, TargetSpec
+from seqtag.evaluation.metrics import ArithmeticMetric
 
 
-def _cells(values: Tensor) -> Tensor:
-    """``[batch]`` or ``[batch, source]`` as ``[batch, cells]``."""
+def as_cells(values: Tensor) -> Tensor:
+    """``[batch]`` or ``[batch, source]`` as ``[batch, labels]``."""
     return values.unsqueeze(1) if values.dim() == 1 else values
 
 
-class Accuracy(Metric):
+class Accuracy(ArithmeticMetric):
     """Share of the gold labels that are predicted.
 
     Args:
@@ -35,19 +35,18 @@ class Accuracy(Metric):
         """Correct, and present."""
         return 2
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Correct and present labels of each row, ``[batch, 2]``."""
-        present = _cells(target.present)
-        correct = _cells(value == target.value) & present
+        present = as_cells(target.present)
+        correct = as_cells(prediction.value == target.value) & present
         return torch.stack([correct.sum(dim=1), present.sum(dim=1)], dim=1).double()
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Correct over present; NaN where nothing is present."""
-        correct, present = total.tolist()
-        return correct / present if present else float("nan")
+        return totals[:, 0] / totals[:, 1]
 
 
-class MacroF1(Metric):
+class MacroF1(ArithmeticMetric):
     """Mean of the F1 of each label, over the labels that occur in gold or in prediction.
 
     A gold label which training lacks is a label like any other: its F1 is 0, as nothing can
@@ -69,12 +68,12 @@ class MacroF1(Metric):
         """Correct, predicted and gold, for each known and unseen label."""
         return 3 * (len(self.spec.labels) + len(self.spec.unseen))
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """How often each label is correct, predicted and gold in each row, ``[batch, size]``."""
-        present = _cells(target.present)
-        gold = _cells(target.value)
+        present = as_cells(target.present)
+        gold = as_cells(target.value)
         # Heads may leave anything at padding, so that it is not a safe index.
-        predicted = torch.where(present, _cells(value), 0)
+        predicted = torch.where(present, as_cells(prediction.value), 0)
         counts = torch.zeros(
             len(gold), 3, self.size // 3, dtype=torch.float64, device=gold.device
         )  # [batch, 3, labels]
@@ -83,10 +82,51 @@ class MacroF1(Metric):
         counts[:, 2].scatter_add_(1, gold, present.double())
         return counts.flatten(1)
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Mean F1; NaN where there is no gold label."""
-        correct, predicted, gold = total.reshape(3, -1)
-        if not gold.any():
-            return float("nan")
-        occurs = (predicted + gold) > 0
-        return float((2 * correct[occurs] / (predicted + gold)[occurs]).mean())
+        correct, predicted, gold = totals.chunk(3, dim=1)  # [sums, labels] each
+        scores = _mean_over_labels(2 * correct, predicted + gold)
+        return scores.where(gold.sum(dim=1) > 0, torch.nan)
+
+
+class BalancedAccuracy(ArithmeticMetric):
+    """Mean of the recall of each label, over the labels that gold has.
+
+    Every label counts alike, so that always giving the most frequent of two scores 0.5. A gold
+    label which training lacks has a recall of 0.
+
+    Args:
+        spec: see the base class.
+    """
+
+    higher_is_better: ClassVar[bool] = True
+
+    @classmethod
+    def applies(cls, spec: TargetSpec) -> bool:
+        """True where an element or a row has one label; not for sequences, nor for sets."""
+        return bool(spec.labels) and not spec.sequence and not spec.multi
+
+    @property
+    def size(self) -> int:
+        """Correct and gold, for each known and unseen label."""
+        return 2 * (len(self.spec.labels) + len(self.spec.unseen))
+
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
+        """How often each label is correct and gold in each row, ``[batch, size]``."""
+        present, gold = as_cells(target.present), as_cells(target.value)
+        correct = as_cells(prediction.value == target.value) & present
+        counts = torch.zeros(len(gold), 2, self.size // 2, dtype=torch.float64, device=gold.device)
+        counts[:, 0].scatter_add_(1, gold, correct.double())
+        counts[:, 1].scatter_add_(1, gold, present.double())
+        return counts.flatten(1)
+
+    def scores(self, totals: Tensor) -> Tensor:
+        """Mean recall; NaN where there is no gold label."""
+        correct, gold = totals.chunk(2, dim=1)
+        return _mean_over_labels(correct, gold)
+
+
+def _mean_over_labels(part: Tensor, whole: Tensor) -> Tensor:
+    """Mean of the shares of labels that have any, ``[sums]``; NaN where none has."""
+    occurs = whole > 0
+    return torch.where(occurs, part / whole, 0.0).sum(dim=1) / occurs.sum(dim=1)

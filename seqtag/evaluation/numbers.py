@@ -12,8 +12,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from seqtag.batch import Target, TargetSpec
-from seqtag.evaluation.metrics import Metric
+from seqtag.batch import Prediction, Target, TargetSpec
+from seqtag.evaluation.metrics import ArithmeticMetric
 
 _ROUNDING = 1e-12
 """A spread below this share of the squares it is the difference of is rounding."""
@@ -33,14 +33,14 @@ def _row_sums(present: Tensor, *terms: Tensor) -> Tensor:
 
 
 def _spread(count: Tensor, total: Tensor, squares: Tensor) -> Tensor:
-    """Sum of squared distances from the mean, 0 where it drowns in rounding, ``[width]``."""
+    """Squared distances from the mean, summed; 0 where rounding drowns them, ``[sums, width]``."""
     spread = squares - total**2 / count
     return torch.where(spread <= _ROUNDING * squares, 0.0, spread)
 
 
-def _mean(scores: Tensor, defined: Tensor) -> float:
-    """Mean over the numbers of a target whose score is defined; NaN where none is."""
-    return float(scores[defined].mean())
+def _mean(scores: Tensor, defined: Tensor) -> Tensor:
+    """Mean over the numbers of a target whose score is defined, ``[sums]``; NaN where none is."""
+    return torch.where(defined, scores, 0.0).sum(dim=1) / defined.sum(dim=1)
 
 
 class _Centre:
@@ -58,7 +58,7 @@ class _Centre:
         return values.double() - self._mean.to(values.device)
 
 
-class RootMeanSquaredError(Metric):
+class RootMeanSquaredError(ArithmeticMetric):
     """Square root of the mean squared error of each number.
 
     Args:
@@ -77,17 +77,17 @@ class RootMeanSquaredError(Metric):
         """Count and squared error of each number."""
         return 2 * self.spec.width
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Count and sum of squared errors of each number in each row, ``[batch, size]``."""
-        return _row_sums(target.present, (value.double() - target.value.double()) ** 2)
+        return _row_sums(target.present, (prediction.value.double() - target.value.double()) ** 2)
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Mean over the numbers of a target; NaN where nothing is present."""
-        count, squares = total.reshape(2, -1)
+        count, squares = totals.chunk(2, dim=1)
         return _mean((squares / count).sqrt(), count > 0)
 
 
-class MeanAbsoluteError(Metric):
+class MeanAbsoluteError(ArithmeticMetric):
     """Mean size of the error of each number.
 
     Args:
@@ -106,17 +106,17 @@ class MeanAbsoluteError(Metric):
         """Count and absolute error of each number."""
         return 2 * self.spec.width
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Count and sum of absolute errors of each number in each row, ``[batch, size]``."""
-        return _row_sums(target.present, (value.double() - target.value.double()).abs())
+        return _row_sums(target.present, (prediction.value.double() - target.value.double()).abs())
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Mean over the numbers of a target; NaN where nothing is present."""
-        count, size = total.reshape(2, -1)
+        count, size = totals.chunk(2, dim=1)
         return _mean(size / count, count > 0)
 
 
-class R2(Metric):
+class R2(ArithmeticMetric):
     """Coefficient of determination: 1 less the squared error over the spread of the gold values.
 
     The spread is around the mean of the scored rows themselves. Gold values that are all the same
@@ -142,20 +142,20 @@ class R2(Metric):
         """Count, squared error, gold and squared gold of each number."""
         return 4 * self.spec.width
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Sums of each number in each row, gold around the training mean, ``[batch, size]``."""
         gold = self._centre(target.value)
-        squared_error = (value.double() - target.value.double()) ** 2
+        squared_error = (prediction.value.double() - target.value.double()) ** 2
         return _row_sums(target.present, squared_error, gold, gold**2)
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Mean over the numbers of a target; NaN where gold has no spread."""
-        count, squared_error, gold, squares = total.reshape(4, -1)
+        count, squared_error, gold, squares = totals.chunk(4, dim=1)
         spread = _spread(count, gold, squares)
         return _mean(1 - squared_error / spread, spread > 0)
 
 
-class PearsonCorrelation(Metric):
+class PearsonCorrelation(ArithmeticMetric):
     """Linear correlation of prediction and gold.
 
     A prediction that is the same everywhere leaves it undefined: the score is then NaN.
@@ -180,15 +180,16 @@ class PearsonCorrelation(Metric):
         """Count, both sums, both sums of squares and the sum of products of each number."""
         return 6 * self.spec.width
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Sums of each number in each row, all around the training mean, ``[batch, size]``."""
-        predicted, gold = self._centre(value), self._centre(target.value)
+        predicted, gold = self._centre(prediction.value), self._centre(target.value)
         terms = (predicted, gold, predicted**2, gold**2, predicted * gold)
         return _row_sums(target.present, *terms)
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Mean over the numbers of a target; NaN where gold or prediction has no spread."""
-        count, predicted, gold, predicted_squares, gold_squares, products = total.reshape(6, -1)
+        parts = totals.chunk(6, dim=1)
+        count, predicted, gold, predicted_squares, gold_squares, products = parts
         gold_spread = _spread(count, gold, gold_squares)
         spread = _spread(count, predicted, predicted_squares) * gold_spread
         correlation = (products - predicted * gold / count) / spread.sqrt()

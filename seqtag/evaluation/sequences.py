@@ -12,9 +12,9 @@ import torch
 from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
-from seqtag.batch import END, Target, TargetSpec
+from seqtag.batch import END, Prediction, Target, TargetSpec
 from seqtag.evaluation.errors import most_frequent
-from seqtag.evaluation.metrics import Metric
+from seqtag.evaluation.metrics import ArithmeticMetric
 
 
 def until_end(ids: list[int]) -> list[int]:
@@ -31,12 +31,20 @@ def pairs(value: Tensor, target: Target) -> Iterator[tuple[list[int], list[int]]
         value: predicted ids ``[batch, target]``, whose length need not be that of gold.
         target: gold ids with ``END`` behind.
     """
+    for row in references(value, target):
+        if row is None:
+            yield None
+            continue
+        found, accepted = row
+        yield found, min(accepted, key=partial(Levenshtein.distance, found))
+
+
+def references(value: Tensor, target: Target) -> Iterator[tuple[list[int], list[list[int]]] | None]:
+    """Yield the predicted symbols of each row and all accepted ones; None where gold is missing."""
     rows = zip(value.tolist(), target.value.tolist(), target.present.any(dim=1), strict=True)
     others = repeat([]) if target.references is None else map(_accepted, target.references.tolist())
     for (predicted, gold, present), accepted in zip(rows, others, strict=False):
-        found = until_end(predicted)
-        nearest = min(accepted or [until_end(gold)], key=partial(Levenshtein.distance, found))
-        yield (found, nearest) if present else None
+        yield (until_end(predicted), accepted or [until_end(gold)]) if present else None
 
 
 def _accepted(ids: list[int]) -> list[list[int]]:
@@ -73,12 +81,16 @@ class Edits:
                 new = predicted[edit.dest_pos] if edit.tag != "delete" else None
                 self._counts[old, new] += 1
 
+    def counts(self) -> dict[tuple[str | None, str | None], int]:
+        """How often, by gold and predicted symbol (None: nothing)."""
+        return dict(self._counts)
+
     def most_frequent(self, limit: int) -> list[tuple[str | None, str | None, int]]:
         """Gold symbol, predicted symbol (None: nothing), and how often; the most frequent first."""
         return most_frequent(self._counts, limit)
 
 
-class ExactMatch(Metric):
+class ExactMatch(ArithmeticMetric):
     """Share of the sequences that are right from their first symbol to their end.
 
     Args:
@@ -97,13 +109,13 @@ class ExactMatch(Metric):
         """Right, and present."""
         return 2
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Whether each row is right and present, ``[batch, 2]``."""
-        return _count(value, target, lambda predicted, gold: (int(predicted == gold), 1))
+        return _count(prediction.value, target, lambda predicted, gold: (int(predicted == gold), 1))
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Right over present; NaN where nothing is present."""
-        return _share(total)
+        return totals[:, 0] / totals[:, 1]
 
 
 class WordErrorRate(ExactMatch):
@@ -118,12 +130,12 @@ class WordErrorRate(ExactMatch):
 
     higher_is_better: ClassVar[bool] = False
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Wrong over present; NaN where nothing is present."""
-        return 1 - super().score(total)
+        return 1 - super().scores(totals)
 
 
-class SymbolErrorRate(Metric):
+class SymbolErrorRate(ArithmeticMetric):
     """Edits that turn the predictions into gold, over the number of gold symbols.
 
     Edits are insertions, deletions and substitutions (Levenshtein 1966), so the rate may exceed 1.
@@ -144,17 +156,17 @@ class SymbolErrorRate(Metric):
         """Edits, and gold symbols."""
         return 2
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Edits and gold symbols of each row, ``[batch, 2]``."""
         return _count(
-            value,
+            prediction.value,
             target,
             lambda predicted, gold: (Levenshtein.distance(predicted, gold), len(gold)),
         )
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Edits over gold symbols; NaN where there is no gold symbol."""
-        return _share(total)
+        return (totals[:, 0] / totals[:, 1]).where(totals[:, 1] > 0, torch.nan)
 
 
 def _count(
@@ -163,9 +175,3 @@ def _count(
     """Two counts of each row, of its predicted and gold symbols, ``[batch, 2]``; 0 without gold."""
     counts = [(0, 0) if pair is None else count(*pair) for pair in pairs(value, target)]
     return torch.tensor(counts, dtype=torch.float64).reshape(-1, 2)
-
-
-def _share(total: Tensor) -> float:
-    """The first of two sums over the second; NaN where that is 0."""
-    part, whole = total.tolist()
-    return part / whole if whole else float("nan")

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from seqtag.batch import Target, TargetSpec
-from seqtag.evaluation.metrics import Metric
+from seqtag.batch import Prediction, Target, TargetSpec
+from seqtag.evaluation.metrics import ArithmeticMetric
 from seqtag.evaluation.schemes import (
     OUTSIDE,
     SCHEMES,
@@ -64,6 +66,7 @@ class SpanReader:
     ) -> None:
         self._names = tuple(names)
         self._read = read
+        self._inside = np.array([name != OUTSIDE for name in names])
 
     def pairs(self, value: Tensor, target: Target) -> Iterator[tuple[set[Span], set[Span]]]:
         """Predicted and gold spans of each row.
@@ -72,25 +75,39 @@ class SpanReader:
             value: predicted label ids ``[batch, source]``.
             target: gold labels.
         """
-        rows = zip(value.cpu(), target.value.cpu(), target.present.cpu(), strict=True)
-        for predicted, gold, present in rows:
-            yield self._spans(predicted[present].tolist()), self._spans(gold[present].tolist())
+        present = target.present.cpu()
+        lengths = present.sum(dim=1).numpy()
+        predicted, gold = (side.cpu()[present].numpy() for side in (value, target.value))
+        yield from zip(self._spans(predicted, lengths), self._spans(gold, lengths), strict=True)
 
-    def _spans(self, ids: list[int]) -> set[Span]:
-        # No scheme looks past an O, and the runs between them repeat: read each only once.
-        spans: set[Span] = set()
-        segment: list[str] = []
-        for place, name in enumerate([*(self._names[number] for number in ids), OUTSIDE]):
-            if name != OUTSIDE:
-                segment.append(name)
-            elif segment:
-                begin = place - len(segment)
-                spans.update(
-                    (kind, begin + first, begin + end)
-                    for kind, first, end in self._read(tuple(segment))
-                )
-                segment.clear()
-        return spans
+    def _spans(self, ids: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[set[Span]]:
+        """The spans of rows that stand one behind the other.
+
+        No scheme looks past an O, and the runs between them repeat: what is looked for here is
+        where they are, and each kind of them is read only once.
+
+        Args:
+            ids: of all rows, ``[n]``.
+            lengths: elements of each row.
+        """
+        rows: list[set[Span]] = [set() for _ in lengths]
+        if not len(ids):
+            return rows
+        row = np.repeat(np.arange(len(lengths)), lengths)
+        inside = self._inside[ids]
+        apart = ~inside[1:] | ~inside[:-1] | (row[1:] != row[:-1])  # [n - 1], between neighbours
+        begins = np.flatnonzero(inside & np.append(True, apart))
+        ends = np.flatnonzero(inside & np.append(apart, True)) + 1
+        places = begins - (np.cumsum(lengths) - lengths)[row[begins]]
+        names = [self._names[label] for label in ids.tolist()]
+        for begin, end, number, place in zip(
+            begins.tolist(), ends.tolist(), row[begins].tolist(), places.tolist(), strict=True
+        ):
+            rows[number].update(
+                (kind, place + first, place + behind)
+                for kind, first, behind in self._read(tuple(names[begin:end]))
+            )
+        return rows
 
 
 # seqeval brings in scikit-learn, seconds that only those who have spans should wait for.
@@ -130,9 +147,9 @@ def _share(part: float, whole: float) -> float:
     return part / whole if whole else float("nan")
 
 
-def _f1(total: Tensor) -> float:
-    correct, predicted, gold = total.tolist()
-    return _share(2 * correct, predicted + gold)
+def _f1(totals: Tensor) -> Tensor:
+    correct, predicted, gold = totals.unbind(dim=1)
+    return 2 * correct / (predicted + gold)
 
 
 def _details(total: Tensor) -> dict[str, float]:
@@ -146,7 +163,7 @@ def _details(total: Tensor) -> dict[str, float]:
     }
 
 
-class SpanF1Strict(Metric):
+class SpanF1Strict(ArithmeticMetric):
     """F1 of whole spans, read strictly: labels that break the scheme make no span.
 
     A predicted span counts where type, begin and end are those of a gold span; over all types
@@ -180,20 +197,20 @@ class SpanF1Strict(Metric):
         """Correct, predicted and gold spans."""
         return 3
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Correct, predicted and gold spans of each row, ``[batch, 3]``."""
-        return _row_counts(self.reader.pairs(value, target))
+        return _row_counts(self.reader.pairs(prediction.value, target))
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Micro F1; NaN where there is no span, gold or predicted."""
-        return _f1(total)
+        return _f1(totals)
 
     def details(self, total: Tensor) -> dict[str, float]:
         """Precision (NaN without prediction), recall (NaN without gold), and the counts."""
         return _details(total)
 
 
-class SpanF1Conlleval(Metric):
+class SpanF1Conlleval(ArithmeticMetric):
     """F1 of whole spans, read as the conlleval script reads them.
 
     It forgives: a span begins wherever the type changes, or with any letter after an ``O``. The
@@ -225,13 +242,13 @@ class SpanF1Conlleval(Metric):
         """Correct, predicted and gold spans."""
         return 3
 
-    def row_statistics(self, value: Tensor, target: Target) -> Tensor:
+    def row_statistics(self, prediction: Prediction, target: Target) -> Tensor:
         """Correct, predicted and gold spans of each row, ``[batch, 3]``."""
-        return _row_counts(self.reader.pairs(value, target))
+        return _row_counts(self.reader.pairs(prediction.value, target))
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """Micro F1; NaN where there is no span, gold or predicted."""
-        return _f1(total)
+        return _f1(totals)
 
     def details(self, total: Tensor) -> dict[str, float]:
         """Precision (NaN without prediction), recall (NaN without gold), and the counts."""

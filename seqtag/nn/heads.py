@@ -15,6 +15,7 @@ from seqtag.nn.decoders.decoder import Decoder
 from seqtag.nn.pooling import Pooling
 from seqtag.nn.readout import Readout
 from seqtag.nn.search import Search
+from seqtag.nn.temperature import Temperature
 
 
 class Head(nn.Module, ABC):
@@ -70,6 +71,8 @@ class LabelHead(Head):
         dropout: share of what is mapped set to zero in training.
         label_smoothing: share of the gold probability spread over all labels (Szegedy et al. 2016).
         class_weights: how much each label counts in the loss; see ``label_weights``.
+        temperature: what logits are divided by where they become probabilities, or ``fit``; the
+            loss is without it. See ``Temperature``.
 
     Raises:
         ValueError: the targets are no labels, a setting is out of range.
@@ -86,6 +89,7 @@ class LabelHead(Head):
         dropout: float,
         label_smoothing: float,
         class_weights: ClassWeights,
+        temperature: float | str,
     ) -> None:
         super().__init__()
         if target.sequence or target.multi or not target.labels:
@@ -95,6 +99,7 @@ class LabelHead(Head):
         # Not in the checkpoint: its config and its labels say it all.
         self.register_buffer("weights", label_weights(class_weights, target), persistent=False)
         self.readout = Readout(input_dim, width=target.classes, pooling=pooling, dropout=dropout)
+        self.temperature = Temperature(temperature)
 
     def loss(self, states: Tensor, batch: Batch) -> Tensor:
         """Mean cross entropy over gold labels that training has seen; see ``Head.loss``."""
@@ -108,7 +113,15 @@ class LabelHead(Head):
     def predict(self, states: Tensor, batch: Batch) -> Prediction:
         """The most probable label, and the probability of each; see ``Head.predict``."""
         logits = self.readout(states, batch.layout)
-        return Prediction(value=logits.argmax(dim=-1), probabilities=logits.softmax(dim=-1))
+        return Prediction(value=logits.argmax(dim=-1), probabilities=self.temperature(logits))
+
+    def hold(self, prediction: Prediction, batch: Batch) -> list[tuple[Prediction, Batch]]:
+        """Keep what dev says where the temperature is fitted; see ``Head.hold``."""
+        return self.temperature.hold(prediction, batch)
+
+    def release(self) -> list[tuple[Prediction, Batch]]:
+        """Fit the temperature, and give what was kept anew; see ``Head.release``."""
+        return self.temperature.release()
 
 
 class NumberHead(Head):
@@ -204,9 +217,12 @@ class Seq2SeqHead(Head):
         return _weight(gold(batch), self.classes, None).sum()
 
     def predict(self, states: Tensor, batch: Batch) -> Prediction:
-        """The sequence that the search finds, and its probability; see ``Head.predict``."""
+        """The sequences that the search finds, and their probability; see ``Head.predict``."""
         found = self.search.search(self.decoder, states, batch.layout)
-        return Prediction(found.symbols, found.log_probability.exp(), found.complete)
+        best = found.candidates
+        if best is None:
+            return Prediction(found.symbols, found.log_probability.exp(), found.complete)
+        return Prediction(found.symbols, best.log_probability.exp(), found.complete, best.symbols)
 
 
 def _check_smoothing(label_smoothing: float) -> None:

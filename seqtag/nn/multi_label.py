@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -14,6 +13,7 @@ from seqtag.evaluation.label_sets import as_sets, as_switches
 from seqtag.evaluation.threshold import best_threshold
 from seqtag.nn.class_weights import ClassWeights, label_weights
 from seqtag.nn.heads import Head, gold
+from seqtag.nn.held import Held
 from seqtag.nn.pooling import Pooling
 from seqtag.nn.readout import Readout
 
@@ -64,7 +64,7 @@ class MultiLabelHead(Head):
         self.readout = Readout(input_dim, width=self.labels, pooling=pooling, dropout=dropout)
         self.register_buffer("threshold", torch.tensor(EVEN if threshold is None else threshold))
         self.register_buffer("weights", label_weights(class_weights, target), persistent=False)
-        self._held: list[tuple[Prediction, Batch]] = []
+        self._held = Held()
 
     def loss(self, states: Tensor, batch: Batch) -> Tensor:
         """Mean binary cross entropy over the labels that training has seen; see ``Head.loss``."""
@@ -91,16 +91,12 @@ class MultiLabelHead(Head):
         """Keep what dev says until the threshold is known; see ``Head.hold``."""
         if self.fixed is not None:
             return [(prediction, batch)]
-        probabilities = prediction.probabilities
-        assert probabilities is not None
-        rest = Prediction(prediction.value.cpu(), probabilities.detach().cpu())
-        # The inputs are of no use to a score, and may be large.
-        self._held.append((rest, replace(batch, inputs={}, target=gold(batch).to("cpu"))))
+        self._held.add(prediction, batch)
         return []
 
     def release(self) -> list[tuple[Prediction, Batch]]:
         """Choose the threshold, and give what was kept anew; see ``Head.release``."""
-        held, self._held = self._held, []
+        held = self._held.take()
         if not held:
             return []
         chances, right, missed = [], [], 0

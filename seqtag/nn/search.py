@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
@@ -11,9 +10,22 @@ from torch import Tensor
 
 from seqtag.batch import END, Layout
 from seqtag.nn.decoders.decoder import Decoder
+from seqtag.nn.length_limit import LengthLimit
 
-LONGEST = 2**31
-"""No output is longer, whatever the limit says: it could not be counted."""
+
+class Candidates(NamedTuple):
+    """The best outputs of each row that a search has found, best first.
+
+    A row for which there are fewer than ``n_best`` has its best one again in the last places, where
+    its log probability is minus infinity.
+
+    Attributes:
+        symbols: ids ``[batch, n_best, target]``, ``END`` from the end of each output on.
+        log_probability: ``[batch, n_best]``.
+    """
+
+    symbols: Tensor
+    log_probability: Tensor
 
 
 class Found(NamedTuple):
@@ -23,19 +35,23 @@ class Found(NamedTuple):
         symbols: ids ``[batch, target]``, ``END`` from the end of each output on.
         log_probability: of each output, its end included where it has one, ``[batch]``.
         complete: bool ``[batch]``, False where the limit came before the end.
+        candidates: those and the next best; None from a search that follows one output only.
     """
 
     symbols: Tensor
     log_probability: Tensor
     complete: Tensor
+    candidates: Candidates | None = None
 
 
 class Search(ABC):
-    """Finds the output of each row with a decoder that it asks step by step."""
+    """Finds the output of each row with a decoder that it asks step by step.
 
-    @abstractmethod
-    def limit(self, length: int) -> int:
-        """Most symbols of the output for an input of so many elements."""
+    Attributes:
+        limit: most symbols of an output, by the length of its input.
+    """
+
+    limit: LengthLimit
 
     @abstractmethod
     def search(self, decoder: Decoder, memory: Tensor, layout: Layout) -> Found:
@@ -53,40 +69,30 @@ class Search(ABC):
 class GreedySearch(Search):
     """Takes the most probable symbol at each step, until that is the end or the limit is reached.
 
+    Of equally probable symbols it takes the one with the lowest id.
+
     Args:
-        max_length: most symbols of an output; None makes it a function of the input's length.
-        length_factor: without ``max_length``, symbols for each element of the input ...
-        length_extra: ... and so many more.
+        max_length: see ``LengthLimit``.
+        length_factor: likewise.
+        length_extra: likewise.
 
     Raises:
         ValueError: the limit allows no symbol, or is negative.
     """
 
     def __init__(self, *, max_length: int | None, length_factor: float, length_extra: int) -> None:
-        if max_length is not None and max_length < 1:
-            raise ValueError(f"search.max_length is {max_length}; it must be at least 1")
-        if not 0 < length_factor + length_extra < math.inf or min(length_factor, length_extra) < 0:
-            raise ValueError(
-                f"search.length_factor={length_factor} and search.length_extra={length_extra}: "
-                "neither may be negative or infinite, nor both be 0"
-            )
-        self.max_length = max_length
-        self.length_factor, self.length_extra = length_factor, length_extra
-
-    def limit(self, length: int) -> int:
-        """See the base class."""
-        if self.max_length is not None:
-            return self.max_length
-        return max(1, min(int(self.length_factor * length) + self.length_extra, LONGEST))
+        self.limit = LengthLimit(
+            max_length=max_length, length_factor=length_factor, length_extra=length_extra
+        )
 
     def search(self, decoder: Decoder, memory: Tensor, layout: Layout) -> Found:
         """See the base class."""
-        longest = LONGEST if decoder.longest is None else decoder.longest
-        limits = [min(self.limit(length), longest) for length in layout.lengths_cpu.tolist()]
-        limit = torch.tensor(limits, device=memory.device)
-        rows = torch.arange(len(limits), device=memory.device)  # those not yet at their end
+        limit = torch.tensor(
+            self.limit.of(decoder, layout), dtype=torch.int64, device=memory.device
+        )
+        rows = torch.arange(len(limit), device=memory.device)  # those not yet at their end
         found: list[Tensor] = []  # of each step, the symbol of every row
-        log_probability = memory.new_zeros(len(limits), dtype=torch.float32)
+        log_probability = memory.new_zeros(len(limit), dtype=torch.float32)
         complete = torch.zeros_like(rows, dtype=torch.bool)
         state = decoder.start(memory, layout)
         symbols = torch.full_like(rows, END)

@@ -29,6 +29,8 @@ FILES = ("train", "dev", "test")
 NOT_READ = (
     *FILES,
     "train_rows",
+    "folds",
+    "fold",
     "dev_fraction",
     "dev_seed",
     "too_long",

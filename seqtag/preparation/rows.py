@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ class ReadRows:
         key: of everything that the rows depend on.
         empty: rows that hold nothing and were left out.
         findings: what is wrong with the files.
+        part: of the files' rows, in words; None where it is all of them, or what a cut left.
     """
 
     rows: Table
@@ -39,6 +40,7 @@ class ReadRows:
     key: str
     empty: int
     findings: Findings
+    part: str | None = None
 
     @property
     def vectors(self) -> bool:
@@ -140,6 +142,83 @@ class StreamedRows:
             "words or n-grams, nothing is said of repeated rows, no row is named by its line in an "
             "error during training, and a run goes on from the end of an epoch alone"
         )
+
+
+def take_fold(
+    train: ReadRows, fold: int, folds: int, *, seed: int
+) -> tuple[ReadRows, ReadRows, str]:
+    """Training rows without one of the parts that they are cut into, and that part.
+
+    The parts are drawn by a permutation that depends on the seed alone. No two share a row, all of
+    them together are the rows, and their sizes differ by one at most.
+
+    Args:
+        train: the rows.
+        fold: which part is taken, from 1 on.
+        folds: how many there are.
+        seed: of the permutation.
+
+    Returns:
+        What stays, what is taken, and what is to be said of it.
+
+    Raises:
+        ValueError: there are fewer rows than parts.
+    """
+    rows = len(train.rows)
+    if folds > rows:
+        raise ValueError(
+            f"{train.given} has {rows:,} rows: too few for data.folds={folds}, each with one"
+        )
+    parts = np.array_split(np.random.default_rng(seed).permutation(rows), folds)
+    taken = parts.pop(fold - 1)
+    note = (
+        f"no data.test: {len(taken)} of the {rows} rows of {train.given} are the test split "
+        f"(data.fold={fold} of data.folds={folds}, data.dev_seed={seed})"
+    )
+    key = f"{train.key}-fold-{fold}-{folds}-{seed}"
+    kept = replace(
+        train, rows=train.rows.select(np.sort(np.concatenate(parts))), key=f"{key}-train"
+    )
+    part = replace(train, rows=train.rows.select(np.sort(taken)), key=f"{key}-test", empty=0)
+    return kept, replace(part, part=f"fold {fold} of {folds}"), note
+
+
+def check_folds(data: Mapping[str, Any]) -> bool:
+    """Whether the test split is a part of the training rows.
+
+    Args:
+        data: the node of a config.
+
+    Raises:
+        ValueError: the keys of folds do not go together with each other or the rest.
+    """
+    folds, fold = (data.get(key) for key in ("folds", "fold"))  # an older run has neither
+    if folds is None and fold is None:
+        return False
+    if folds is None:
+        raise ValueError(f"data.fold={fold}: of how many? give data.folds too, such as 5")
+    if isinstance(folds, bool) or not isinstance(folds, int) or folds < 2:
+        raise ValueError(f"data.folds={folds}: it must be null or a whole number of 2 or more")
+    if fold is None:
+        raise ValueError(
+            f"data.folds={folds}: which one is the test split? give data.fold, 1 to {folds} "
+            f"(compare folds={folds} trains on each)"
+        )
+    if isinstance(fold, bool) or not isinstance(fold, int) or not 1 <= fold <= folds:
+        raise ValueError(
+            f"data.fold={fold}: it must be a whole number from 1 to data.folds={folds}"
+        )
+    if data["test"] is not None:
+        raise ValueError(
+            f"data.folds={folds} makes a test split of training rows, and data.test names one: "
+            "leave one of them null"
+        )
+    if data["streaming"]:
+        raise ValueError(
+            f"data.folds={folds}: rows that are never stored cannot be cut; leave data.streaming "
+            "off"
+        )
+    return True
 
 
 def cut_dev(train: ReadRows, fraction: float, *, seed: int) -> tuple[ReadRows, ReadRows, str]:

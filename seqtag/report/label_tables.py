@@ -1,55 +1,59 @@
-"""Scores of labels and confusions of them, as plain values and as tables."""
+"""Scores of labels and confusions of them, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from seqtag.evaluation.errors import most_frequent
 from seqtag.evaluation.label_report import LabelReport
-from seqtag.report.tables import print_table, spell
+from seqtag.report.analyses.table import Table
+
+CONFUSIONS = 10
+"""Errors that the terminal shows."""
+
+Counts = Mapping[tuple[Any, Any], int]
+"""How often, by gold and predicted; None stands for nothing."""
 
 
-def plain_report(report: LabelReport) -> dict[str, Any]:
-    """A report as plain values."""
+def report_table(name: str, title: str, report: LabelReport) -> Table:
+    """Precision, recall, F1 and support of each label, and then their averages."""
     averages = {"micro": report.micro, "macro": report.macro, "weighted": report.weighted}
-    return {
-        "each": {name: vars(scores) for name, scores in report.labels.items()},
-        "averages": {name: vars(scores) for name, scores in averages.items()},
-    }
-
-
-def print_report(title: str, report: Mapping[str, Any]) -> None:
-    """Print what ``plain_report`` gives."""
-    columns = ("precision", "recall", "f1")
-    print_table(
-        title,
-        ["label", *columns, "support"],
-        (
-            [name, *(spell(scores[c]) for c in columns), f"{scores['support']:,}"]
-            for name, scores in (*report["each"].items(), *report["averages"].items())
-        ),
+    columns = ("precision", "recall", "f1", "support")
+    # A label may be called "micro" too; the second column tells it from an average.
+    rows = [
+        (label, kind, *(getattr(scores, column) for column in columns))
+        for kind, entries in (("label", report.labels), ("average", averages))
+        for label, scores in entries.items()
+    ]
+    return Table(
+        name=name,
+        title=title,
+        columns=("label", "kind", *columns),
+        rows=rows,
+        shown_columns=("label", *columns),
+        content={
+            "each": {label: vars(scores) for label, scores in report.labels.items()},
+            "averages": {kind: vars(scores) for kind, scores in averages.items()},
+        },
     )
 
 
-def plain_confusions(
-    errors: Iterable[tuple[str | None, str | None, int]],
-) -> list[dict[str, str | int | None]]:
-    """Gold, predicted and count of errors as plain values."""
-    return [{"gold": gold, "predicted": guess, "count": count} for gold, guess, count in errors]
+def counts_table(name: str, counts: Counts) -> Table:
+    """All pairs of gold and predicted that occur, the right ones too, the most frequent first."""
+    rows = sorted(
+        ((gold, predicted, count) for (gold, predicted), count in counts.items()),
+        key=lambda row: (-row[2], str(row[0]), str(row[1])),
+    )
+    return Table(name=name, title=name, columns=("gold", "predicted", "count"), rows=rows, shown=0)
 
 
-def print_confusions(title: str, confusions: list[dict[str, Any]]) -> None:
-    """Print what ``plain_confusions`` gives, if there is anything."""
-    if confusions:
-        print_table(
-            title,
-            ["gold", "predicted", "count"],
-            ([_named(c["gold"]), _named(c["predicted"]), str(c["count"])] for c in confusions),
-        )
-
-
-def _named(label: str | None) -> str:
-    """A label as a table shows it; blanks must be seen, and nothing must not look like a label."""
-    if label is None:
-        return "(nothing)"
-    return label if label.strip() else repr(label)
+def frequent_table(name: str, title: str, counts: Counts) -> Table:
+    """The most frequent errors."""
+    return Table(
+        name=name,
+        title=title,
+        columns=("gold", "predicted", "count"),
+        rows=most_frequent(counts, CONFUSIONS),
+        written=False,
+    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from seqtag.datamodule import DataModule
 from seqtag.evaluation.errors import worst_rows
+from seqtag.evaluation.metrics import Metric
 from seqtag.report.tables import spell
 from seqtag.training.results import ScoredSplit
 
@@ -13,14 +15,27 @@ LONGEST = 60
 """Characters of an input, a gold value or a prediction that are shown."""
 
 
+def ranking_metric(data: DataModule, scored: ScoredSplit, preferred: Sequence[str]) -> str:
+    """Name of the metric that ranks rows: the first preferred one, else the first there is.
+
+    A measure of order has no score of a single row.
+    """
+    measures = data.task.metrics(scored.split.spec)
+    names = [name for name, measure in measures.items() if isinstance(measure, Metric)]
+    return next((name for name in preferred if name in names), names[0] if names else "")
+
+
 def find_worst(
     data: DataModule, scored: ScoredSplit, metric: str, limit: int
 ) -> list[dict[str, Any]]:
     """The rows that cost a score most, with where they stand and what they hold."""
+    measure = data.task.metrics(scored.split.spec).get(metric)
+    if not isinstance(measure, Metric):
+        return []
     found = worst_rows(
         rows=scored.table["row"],
         statistics=scored.table[metric],
-        metric=data.task.metrics(scored.split.spec)[metric],
+        metric=measure,
         limit=limit,
     )
     return [{**_show(data, scored, w.row), "score": w.score, "cost": w.cost} for w in found]

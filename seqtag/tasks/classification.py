@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
-import torch
-
 from seqtag.batch import Output, Prediction, Row, Target, TargetSpec, place
-from seqtag.tasks.labels import encode_labels, fit_labels, majority, parse_label, unseen_labels
+from seqtag.tasks.labels import (
+    always_majority,
+    encode_labels,
+    fit_labels,
+    parse_label,
+    unseen_labels,
+)
 from seqtag.tasks.task import Encoded, Task
 
 
@@ -63,4 +67,4 @@ class Classification(Task):
 
     def floor(self, target: Target, spec: TargetSpec) -> Prediction:
         """See the base class."""
-        return Prediction(torch.full_like(target.value, majority(spec)))
+        return always_majority(target.value, spec)

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from seqtag.batch import Row, TargetSpec, place
+from seqtag.batch import Prediction, Row, TargetSpec, place
 
 
 def parse_label(cell: Any, row: Row, element: int | None = None) -> str | None:
@@ -56,3 +58,17 @@ def encode_labels(cells: Sequence[str | None], spec: TargetSpec) -> dict[str, ND
 def majority(spec: TargetSpec) -> int:
     """Id of the most frequent label."""
     return max(range(len(spec.labels)), key=lambda label: spec.counts[label])
+
+
+def always_majority(value: Tensor, spec: TargetSpec) -> Prediction:
+    """The most frequent label everywhere, with the shares that labels have in training.
+
+    Args:
+        value: of the shape that is wanted.
+        spec: of the training split.
+    """
+    counts = torch.tensor(spec.counts, dtype=torch.float64)
+    shares = (counts / counts.sum()).float()
+    return Prediction(
+        torch.full_like(value, majority(spec)), shares.expand(*value.shape, len(shares))
+    )

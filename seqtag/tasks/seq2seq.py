@@ -107,16 +107,25 @@ class Seq2Seq(Task):
         *,
         probabilities: bool,
     ) -> list[Output]:
-        """See the base class."""
+        """See the base class; sequences of symbols that are one text share its probability."""
+        texts = [self._text(ids, spec) for ids in prediction.value.tolist()]
+        if not probabilities or prediction.probabilities is None:
+            return [Output(text) for text in texts]
+        found = prediction.candidates
+        if found is None:
+            found = prediction.value.unsqueeze(1)
+        shares = prediction.probabilities.view(found.shape[:2])
         outputs = []
-        for row, ids in enumerate(prediction.value.tolist()):
-            symbols = [spec.labels[symbol - 1] for symbol in until_end(ids)]
-            text = self.target_tokenizer.join(symbols)
-            shares = None
-            if probabilities and prediction.probabilities is not None:
-                shares = {text: float(prediction.probabilities[row])}
-            outputs.append(Output(text, shares))
+        for text, best, chances in zip(texts, found.tolist(), shares.tolist(), strict=True):
+            sums: dict[str, float] = {}
+            for ids, chance in zip(best, chances, strict=True):
+                name = self._text(ids, spec)
+                sums[name] = sums.get(name, 0.0) + chance
+            outputs.append(Output(text, sums))
         return outputs
+
+    def _text(self, ids: list[int], spec: TargetSpec) -> str:
+        return self.target_tokenizer.join([spec.labels[symbol - 1] for symbol in until_end(ids)])
 
     def floor(self, target: Target, spec: TargetSpec) -> Prediction:
         """The symbol that is most frequent at each place."""

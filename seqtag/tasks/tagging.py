@@ -7,13 +7,17 @@ from dataclasses import replace
 from itertools import chain
 from typing import ClassVar
 
-import torch
-
 from seqtag.batch import Output, Prediction, Row, Target, TargetSpec, length, place
 from seqtag.evaluation.conversion import convert, respell_probabilities
 from seqtag.evaluation.scheme_report import describe_scheme
 from seqtag.evaluation.spans import detect_scheme
-from seqtag.tasks.labels import encode_labels, fit_labels, majority, parse_label, unseen_labels
+from seqtag.tasks.labels import (
+    always_majority,
+    encode_labels,
+    fit_labels,
+    parse_label,
+    unseen_labels,
+)
 from seqtag.tasks.task import Encoded, Task
 
 Labels = list[str | None]
@@ -111,7 +115,7 @@ class Tagging(Task):
 
     def floor(self, target: Target, spec: TargetSpec) -> Prediction:
         """See the base class."""
-        return Prediction(torch.full_like(target.value, majority(spec)))
+        return always_majority(target.value, spec)
 
 
 def _learnt(labels: Labels, spec: TargetSpec) -> Labels:

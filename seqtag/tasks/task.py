@@ -16,7 +16,7 @@ from seqtag.configuration import build
 from seqtag.data.inputs import stack
 from seqtag.data.source import build_target_tokenizer
 from seqtag.data.tokenizers import Tokenizer
-from seqtag.evaluation.metrics import Metric
+from seqtag.evaluation.metrics import Measure
 from seqtag.evaluation.schemes import named_scheme
 
 Encoded = dict[str, NDArray[Any]]
@@ -44,7 +44,7 @@ class Task(ABC):
     def __init__(
         self,
         *,
-        metrics: Mapping[str, partial[Metric]],
+        metrics: Mapping[str, partial[Measure]],
         selection: Sequence[str],
         target_tokenizer: Tokenizer,
     ) -> None:
@@ -64,7 +64,7 @@ class Task(ABC):
         """The task of a run's config."""
         task = build(
             config["task"],
-            kinds=(Task, Metric),
+            kinds=(Task, Measure, Tokenizer),
             name="task",
             target_tokenizer=build_target_tokenizer(config["data"]),
         )
@@ -138,11 +138,11 @@ class Task(ABC):
             value = value.astype(np.int64)
         return Target(value=torch.from_numpy(value), present=torch.from_numpy(there.astype(bool)))
 
-    def metrics(self, spec: TargetSpec) -> dict[str, Metric]:
+    def metrics(self, spec: TargetSpec) -> dict[str, Measure]:
         """The metrics that apply to this data."""
         made = {}
         for name, metric in self._metrics.items():
-            kind: type[Metric] = metric.func  # type: ignore[assignment]
+            kind: type[Measure] = metric.func  # type: ignore[assignment]
             if kind.applies(spec):
                 made[name] = metric(spec)
         return made

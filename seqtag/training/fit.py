@@ -52,12 +52,14 @@ class Run:
         metrics: what ``metrics.json`` holds.
         floors: scores of what a model must beat, as ``<floor>/<split>/<metric>``.
         selection: name of the metric that chose the best epoch.
+        higher_is_better: of that metric.
     """
 
     folder: Path
     metrics: dict[str, float]
     floors: dict[str, float]
     selection: str
+    higher_is_better: bool
 
 
 def fit(config: Mapping[str, Any], *, overrides: Sequence[str] = ()) -> Run:
@@ -192,7 +194,7 @@ def _score(config: Mapping[str, Any], data: DataModule, loop: Loop, folder: Path
         floors |= scored.floors
     scored.write_predictions(folder)
     write_json(folder / "metrics.json", metrics | floors)
-    return Run(folder, metrics, floors, loop.selection)
+    return Run(folder, metrics, floors, loop.selection, loop.higher_is_better)
 
 
 def quiet_lightning() -> None:

@@ -65,7 +65,7 @@ class Loop(LightningModule):
         metrics = task.metrics(spec)
         self.scores = Scores(metrics)
         self.selection = selection
-        self._sign = 1.0 if metrics[selection].higher_is_better else -1.0
+        self.higher_is_better = metrics[selection].higher_is_better
         self.max_steps = max_steps
         self._long_rows, self._epoch_elements = long_rows, epoch_elements
         self.meter = Meter()
@@ -166,7 +166,8 @@ class Loop(LightningModule):
         scores = self.scores.compute()
         self.scores.reset()
         self.log_dict({f"dev/{name}": value for name, value in scores.items()})
-        self.log(SELECTION, self._sign * scores[self.selection], logger=False)
+        score = scores[self.selection]
+        self.log(SELECTION, score if self.higher_is_better else -score, logger=False)
         self.meter.start()
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from seqtag.checkpoint import BEST, LAST
 from seqtag.configuration import PREFIXES, build
 from seqtag.data.sampler import Batching
 from seqtag.device import choose_device
+from seqtag.preparation.rows import check_folds
 from seqtag.training.loop import SELECTION, OptimizerFactory
 from seqtag.training.schedule import Schedule, parse_time
 
@@ -35,7 +36,8 @@ def check_settings(config: Mapping[str, Any]) -> None:
         raise ValueError(f"seed is {seed!r}; it must be a whole number of 0 or more")
     if config["trainer"]["max_time"] is not None:
         parse_time(str(config["trainer"]["max_time"]))
-    if config["evaluate_test"] and config["data"]["test"] is None:
+    folded = check_folds(config["data"])
+    if config["evaluate_test"] and config["data"]["test"] is None and not folded:
         raise ValueError("evaluate_test=true, and no test file is named: data.test=FILE")
     Batching.from_config(config)
     given_budget(config)

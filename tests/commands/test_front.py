@@ -124,7 +124,7 @@ def test_predictions_stand_beside_gold(run: Path) -> None:
 
 def test_checkpoints_hold_tensors_and_plain_values_only(run: Path) -> None:
     for name in ("best.ckpt", "last.ckpt"):
-        assert torch.load(run / name, weights_only=True)["seqtag"]["format"] == 4
+        assert torch.load(run / name, weights_only=True)["seqtag"]["format"] == 5
 
 
 def test_evaluate_gives_the_scores_of_training(run: Path, typed: Typed) -> None:

@@ -148,8 +148,9 @@ def test_evaluate_shows_edits_and_the_worst_rows(run: Path, typed: Typed) -> Non
     assert status == 0
     folder = Path(out.splitlines()[-1])
     errors = json.loads((folder / "errors.json").read_text())
-    assert errors["inputs"]["known"] == {"exact_match": 1.0, "count": 10}
-    assert errors["inputs"]["unknown"] == {"exact_match": 0.0, "count": 1}
+    known, unknown = errors["inputs"]["known"], errors["inputs"]["unknown"]
+    assert (known["exact_match"], known["count"]) == (1.0, 10)
+    assert (unknown["exact_match"], unknown["count"]) == (0.0, 1)
     assert "X" in {edit["gold"] for edit in errors["edits"]}
     assert "rows that cost symbol_error_rate most" in out
     (worst,) = errors["worst"]
@@ -177,6 +178,32 @@ def test_neighbours_in_the_batch_do_not_matter(run: Path, rows: int) -> None:
         )
 
 
+def test_the_best_of_a_beam_are_named_with_their_probabilities(
+    run: Path, tmp_path: Path, typed: Typed
+) -> None:
+    beam = ["search=beam", "search.n_best=3"]
+    # On a raw line, the best alone.
+    status, out, _ = typed("predict", str(run), *beam, "probabilities=true", stdin="abba\n\nb\n")
+    assert [line.split("\t")[0] for line in out.splitlines()] == ["AH B B AH", "", "B"]
+    asked = tmp_path / "asked.jsonl"
+    asked.write_text('{"text": "ab"}\n{"text": ""}\n{"text": "b"}\n')
+    columns = ["data=jsonl", "data.input=text", "data.target=sound", "probabilities=true"]
+    status, out, _ = typed("predict", str(run), *beam, f"input={asked}", *columns)
+    assert status == 0
+    first, empty, last = map(json.loads, out.splitlines())
+    assert (first["sound"], last["sound"]) == ("AH B", "B")
+    assert (empty["sound"], empty["probabilities"]) == (None, {})
+    for answer in (first, last):
+        chances = list(answer["probabilities"].values())
+        assert next(iter(answer["probabilities"])) == answer["sound"]
+        assert len(chances) == 3
+        assert chances == sorted(chances, reverse=True)
+        assert sum(chances) <= 1
+    (greedy,) = seqtag.load(run).predict(["ab"], probabilities=True)
+    expected = greedy.probabilities["AH B"]
+    assert first["probabilities"]["AH B"] == pytest.approx(expected, rel=1e-4)
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -196,6 +223,11 @@ def test_neighbours_in_the_batch_do_not_matter(run: Path, rows: int) -> None:
         ),
         (["decoder.foo=1"], "no config key 'decoder.foo'"),
         (["search=foo"], "no option 'foo' in search"),
+        (["search=beam", "search.beam_size=0"], "search.beam_size is 0; it must be at least 1"),
+        (["search=beam", "search.n_best=5"], "search.n_best is 5; it must be at least 1 and at"),
+        (["search=beam", "search.length_penalty=-1"], "search.length_penalty is -1; it must lie"),
+        (["search=beam", "search.beam_size=2.5"], "search.beam_size is 2.5; it must be a whole"),
+        (["search.beam_size=3"], "no config key 'search.beam_size'"),
         (["head=tagging"], "no config key 'decoder.dim'"),
         (["task=classification", "head=seq2seq"], "the task's targets are none"),
         (["task.selection=[accuracy]"], "task.selection names ['accuracy']"),

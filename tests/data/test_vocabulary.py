@@ -48,6 +48,27 @@ class TestVocabulary:
         assert found.symbols == ("b", "c")
         assert found.encode(["a", "b"]).tolist() == [UNKNOWN, UNKNOWN + 1]
 
+    def test_knows_how_often_training_has_each_symbol_and_those_it_leaves_out(self) -> None:
+        found = Vocabulary.of_counts({"a": 1, "c": 3, "b": 3}, minimum=2)
+        assert found.counts is not None
+        assert found.counts.tolist() == [0, 0, 3, 3]
+        assert found.outside == {"a": 1}
+        again = Vocabulary(**json.loads(json.dumps(found.state())))
+        assert again.counts is not None
+        assert again.counts.tolist() == [0, 0, 3, 3]
+        assert again.outside == {"a": 1}
+
+    def test_symbols_of_a_file_may_be_unseen_and_training_may_have_others(self) -> None:
+        found = Vocabulary(["x", "a"]).counted({"a": 4, "b": 2})
+        assert found.symbols == ("x", "a")
+        assert found.counts is not None
+        assert found.counts.tolist() == [0, 0, 0, 4]
+        assert found.outside == {"b": 2}
+
+    def test_symbols_that_were_never_counted_have_no_counts(self) -> None:
+        assert Vocabulary(["x"]).counts is None
+        assert Vocabulary(["x"]).state() == {"symbols": ["x"]}
+
 
 class TestMoments:
     @given(

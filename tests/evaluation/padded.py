@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from seqtag.batch import Target
+from seqtag.batch import Prediction, Target
 from seqtag.evaluation.metrics import Metric
 
 NOWHERE = 10**6
@@ -59,4 +59,4 @@ def padded_numbers(
 
 def score(metric: Metric, value: Tensor, target: Target) -> float:
     """The score of one batch."""
-    return metric.score(metric.row_statistics(value, target).sum(dim=0))
+    return metric.score(metric.row_statistics(Prediction(value), target).sum(dim=0))

@@ -10,8 +10,8 @@ from seqeval import metrics as seqeval_metrics
 from seqeval import scheme as seqeval_schemes
 from sklearn.metrics import classification_report
 
-from seqtag.batch import Target, TargetSpec
-from seqtag.evaluation.errors import Confusion, DividedAccuracy, SpanConfusion, worst_rows
+from seqtag.batch import Prediction, Target, TargetSpec
+from seqtag.evaluation.errors import Confusion, GroupedAccuracy, SpanConfusion, worst_rows
 from seqtag.evaluation.label_report import LabelReport
 from seqtag.evaluation.labels import Accuracy
 from seqtag.evaluation.numbers import RootMeanSquaredError
@@ -131,15 +131,15 @@ def test_span_confusions_tell_wrong_types_from_missed_and_made_up_spans():
 
 
 def test_accuracy_of_known_and_unknown_words():
-    accuracy = DividedAccuracy()
+    accuracy = GroupedAccuracy(3)
     value, target = padded_labels([[0, 1, 2], [0]], [[0, 0, None], [0]])
-    known = torch.tensor([[True, False, True], [False, True, True]])
+    known = np.array([[0, 1, 0], [1, 0, 0]])
     accuracy.update(value, target, known)
-    accuracy.update(value, target, torch.zeros_like(known))
-    assert (accuracy.inside.correct, accuracy.inside.total) == (1, 1)
-    assert (accuracy.outside.correct, accuracy.outside.total) == (3, 5)
-    assert accuracy.outside.accuracy == pytest.approx(3 / 5)
-    assert math.isnan(DividedAccuracy().inside.accuracy)
+    accuracy.update(value, target, np.ones_like(known))
+    tallies = accuracy.tallies()
+    assert [(tally.correct, tally.total) for tally in tallies] == [(1, 1), (3, 5), (0, 0)]
+    assert tallies[1].accuracy == pytest.approx(3 / 5)
+    assert math.isnan(tallies[2].accuracy)
 
 
 def test_the_worst_row_is_the_one_that_costs_most():
@@ -155,6 +155,8 @@ def test_the_worst_row_is_the_one_that_costs_most():
 def test_the_worst_row_of_an_error_is_the_one_with_most_of_it():
     metric = RootMeanSquaredError(TargetSpec(mean=(0.0,), deviation=(1.0,)))
     target = Target(torch.zeros(3, 1), torch.ones(3, 1, dtype=torch.bool))
-    statistics = metric.row_statistics(torch.tensor([[1.0], [3.0], [0.0]]), target).numpy()
+    statistics = metric.row_statistics(
+        Prediction(torch.tensor([[1.0], [3.0], [0.0]])), target
+    ).numpy()
     worst = worst_rows(rows=np.arange(3), statistics=statistics, metric=metric, limit=1)
     assert [row.row for row in worst] == [1]

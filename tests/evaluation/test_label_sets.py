@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score
 
-from seqtag.batch import END, Target, TargetSpec
+from seqtag.batch import END, Prediction, Target, TargetSpec
 from seqtag.evaluation.label_sets import (
     LabelSetMacroF1,
     MicroF1,
@@ -52,7 +52,7 @@ def test_switches_and_sets_are_two_spellings_of_the_same():
 def test_scores_by_hand():
     # Right but for a missed b; right, as none applies; a label that training lacks; not counted.
     value, target = sets([{1}, set(), {1, 3}, {2}], [{1, 2}, set(), {3, 4}, None])
-    assert MicroF1(SPEC).row_statistics(value, target).tolist() == [
+    assert MicroF1(SPEC).row_statistics(Prediction(value), target).tolist() == [
         [1, 1, 2],
         [0, 0, 0],
         [1, 2, 2],
@@ -62,16 +62,18 @@ def test_scores_by_hand():
     # a is right once of two given, one gold; b is missed; c is right; d can only be missed.
     assert score(LabelSetMacroF1(SPEC), value, target) == pytest.approx((2 / 3 + 0 + 1 + 0) / 4)
     assert score(SubsetAccuracy(SPEC), value, target) == pytest.approx(1 / 3)
-    total = MicroF1(SPEC).row_statistics(value, target).sum(dim=0)
+    total = MicroF1(SPEC).row_statistics(Prediction(value), target).sum(dim=0)
     assert MicroF1(SPEC).details(total) == {"precision": 2 / 3, "recall": 1 / 2}
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_nothing_is_scored_without_gold(metric):
     value, target = sets([{1, 2}, {3}], [None, None])
-    assert not metric(SPEC).row_statistics(value, target).any()
+    assert not metric(SPEC).row_statistics(Prediction(value), target).any()
     assert math.isnan(score(metric(SPEC), value, target))
-    none = metric(SPEC).row_statistics(value[:0], Target(target.value[:0], target.present[:0]))
+    none = metric(SPEC).row_statistics(
+        Prediction(value[:0]), Target(target.value[:0], target.present[:0])
+    )
     assert none.shape == (0, metric(SPEC).size)
 
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
-from seqtag.batch import Target, TargetSpec
-from seqtag.evaluation.labels import Accuracy, MacroF1
+from seqtag.batch import Prediction, Target, TargetSpec
+from seqtag.evaluation.labels import Accuracy, BalancedAccuracy, MacroF1
 
 from .padded import padded_labels, score
 
@@ -18,7 +18,7 @@ SPEC = TargetSpec(labels=("a", "b", "c"), unseen=("d",))
 def test_accuracy_counts_present_gold_only():
     # Right, wrong, missing; then a label that training lacks, which nothing can predict.
     value, target = padded_labels([[0, 1, 2], [0]], [[0, 0, None], [3]])
-    statistics = Accuracy(SPEC).row_statistics(value, target)
+    statistics = Accuracy(SPEC).row_statistics(Prediction(value), target)
     assert statistics.tolist() == [[1, 2], [0, 1]]
     assert score(Accuracy(SPEC), value, target) == pytest.approx(1 / 3)
 
@@ -31,7 +31,11 @@ def test_a_missing_gold_value_is_not_the_label_zero():
 def test_one_label_per_sequence():
     target = Target(value=torch.tensor([0, 1, 0]), present=torch.tensor([True, True, False]))
     value = torch.tensor([0, 2, 0])
-    assert Accuracy(SPEC).row_statistics(value, target).tolist() == [[1, 1], [0, 1], [0, 0]]
+    assert Accuracy(SPEC).row_statistics(Prediction(value), target).tolist() == [
+        [1, 1],
+        [0, 1],
+        [0, 0],
+    ]
     # F1: a 1, b 0 (never predicted), c 0 (never gold).
     assert score(MacroF1(SPEC), value, target) == pytest.approx(1 / 3)
 
@@ -49,6 +53,14 @@ def test_an_unseen_gold_label_lowers_macro_f1_as_a_label_of_its_own():
     value, target = padded_labels([[0, 1]], [[0, 3]])
     # a 1, b 0 (predicted, never gold), d 0.
     assert score(MacroF1(SPEC), value, target) == pytest.approx(1 / 3)
+
+
+def test_balanced_accuracy_by_hand():
+    # a: 2 of 3 found. b: 1 of 1. c: never gold, so that it has no recall. d: none can be found.
+    value, target = padded_labels([[0, 0, 2, 1], [1]], [[0, 0, 0, 1], [3]])
+    assert score(BalancedAccuracy(SPEC), value, target) == pytest.approx((2 / 3 + 1 + 0) / 3)
+    always, known = padded_labels([[0] * 10], [[0] * 9 + [1]])
+    assert score(BalancedAccuracy(SPEC), always, known) == 0.5
 
 
 CELLS = st.lists(
@@ -69,10 +81,13 @@ def test_equal_to_scikit_learn(rows):
     if not pairs:
         assert math.isnan(score(Accuracy(SPEC), value, target))
         assert math.isnan(score(MacroF1(SPEC), value, target))
+        assert math.isnan(score(BalancedAccuracy(SPEC), value, target))
         return
     predicted, gold = zip(*pairs, strict=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = f1_score(gold, predicted, average="macro", zero_division=0)
+        balanced = balanced_accuracy_score(gold, predicted)
     assert score(MacroF1(SPEC), value, target) == pytest.approx(expected)
+    assert score(BalancedAccuracy(SPEC), value, target) == pytest.approx(balanced)
     assert score(Accuracy(SPEC), value, target) == pytest.approx(accuracy_score(gold, predicted))

@@ -12,11 +12,12 @@ import torch
 
 from seqtag.batch import Batch, Layout, Prediction, Target, TargetSpec
 from seqtag.evaluation.labels import Accuracy
+from seqtag.evaluation.metrics import Metric
 from seqtag.evaluation.numbers import R2
 from seqtag.evaluation.scores import Scores
 from seqtag.evaluation.spans import SpanF1Strict
 
-from .two_processes import ROWS, label_scores, labelled_split, update
+from .two_processes import ROWS, label_scores, labelled_split, plain_table, update
 
 
 def test_scores_do_not_depend_on_the_batch_size():
@@ -26,28 +27,38 @@ def test_scores_do_not_depend_on_the_batch_size():
         update(scores, range(ROWS), size)
         results.append(scores.compute())
     assert results[0] == results[1] == results[2]
-    assert results[0].keys() == {"accuracy", "macro_f1"}
+    assert list(results[0]) == ["accuracy", "roc_auc", "macro_f1", "average_precision", "ece"]
 
 
 def test_compute_gives_the_score_of_the_summed_row_statistics():
-    value, target = labelled_split()
+    prediction, target = labelled_split()
     scores = label_scores()
     update(scores, range(ROWS), 5)
-    for name, metric in scores.metrics.items():
-        total = metric.row_statistics(value, target).sum(dim=0)
-        assert scores.compute()[name] == metric.score(total)
+    for name, measure in scores.metrics.items():
+        if isinstance(measure, Metric):
+            gathered = measure.row_statistics(prediction, target).sum(dim=0)
+        else:
+            gathered = torch.cat(measure.row_cells(prediction, target))
+        assert scores.compute()[name] == pytest.approx(measure.score(gathered), rel=1e-14)
 
 
 def test_row_table_is_in_order_of_the_rows_with_the_statistics_of_each():
-    value, target = labelled_split()
+    prediction, target = labelled_split()
     scores = label_scores()
     update(scores, reversed(range(ROWS)), 4)
     table = scores.row_table()
     assert table["row"].tolist() == list(range(ROWS))
     assert table["row"].dtype == np.int64
-    for name, metric in scores.metrics.items():
-        assert table[name].dtype == np.float64
-        np.testing.assert_array_equal(table[name], metric.row_statistics(value, target).numpy())
+    for name, measure in scores.metrics.items():
+        if isinstance(measure, Metric):
+            assert table[name].dtype == np.float64
+            expected = measure.row_statistics(prediction, target).numpy()
+            np.testing.assert_array_equal(table[name], expected)
+            continue
+        assert len(table[name]) == ROWS
+        for found, cells in zip(table[name], measure.row_cells(prediction, target), strict=True):
+            assert found.dtype == np.float64
+            np.testing.assert_array_equal(found, cells.numpy())
 
 
 def test_a_row_that_comes_twice_counts_once():
@@ -75,6 +86,7 @@ def test_nothing_scored_is_undefined():
     scores = label_scores()
     assert all(math.isnan(score) for score in scores.compute().values())
     assert scores.row_table()["macro_f1"].shape == (0, 12)
+    assert scores.row_table()["roc_auc"] == []
 
 
 def test_reset_forgets_the_rows():
@@ -90,8 +102,8 @@ def test_no_logits_are_kept():
     scores = label_scores()
     update(scores, range(ROWS), 4)
     kept = scores.metric_state
-    # Two numbers for accuracy, and correct, predicted and gold for each label of the row.
-    assert sum(len(part) for part in kept["values"]) <= ROWS * (2 + 3 * 4)
+    # Two numbers for accuracy; correct, predicted and gold for each label of the row; and the bins.
+    assert sum(len(part) for part in kept["values"]) <= ROWS * (2 + 3 * 4 + 3 * 6)
     assert scores.state_dict() == {}
 
 
@@ -111,12 +123,12 @@ def test_statistics_stay_float64_in_a_module_of_another_precision(move):
     move(module)
     batch = Batch(inputs={}, layout=Layout.of(torch.ones(50)), target=target, rows=torch.arange(50))
     module.scores.update(Prediction(value=value), batch)
-    expected = metric.score(metric.row_statistics(value, target).sum(dim=0))
+    expected = metric.score(metric.row_statistics(Prediction(value), target).sum(dim=0))
     assert module.scores.compute()["r2"] == pytest.approx(expected, rel=1e-12)
 
 
 def test_forward_gives_the_scores_of_the_batch_and_adds_it():
-    value, target = labelled_split()
+    prediction, target = labelled_split()
     scores = label_scores()
     update(scores, range(4), 4)
     first = scores.compute()
@@ -126,7 +138,7 @@ def test_forward_gives_the_scores_of_the_batch_and_adds_it():
         target=target,
         rows=torch.arange(ROWS),
     )
-    assert scores(Prediction(value=value), batch) != first
+    assert scores(prediction, batch) != first
     assert scores.row_table()["row"].tolist() == list(range(ROWS))
 
 
@@ -153,7 +165,7 @@ def test_two_processes_give_the_scores_of_one(tmp_path):
 
     scores = label_scores()
     update(scores, range(ROWS), 4)
-    table = {name: column.tolist() for name, column in scores.row_table().items()}
+    table = plain_table(scores)
     first, second = (json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2))
     assert first == second
     # Shared out with one row repeated, and all rows in one process with none in the other.

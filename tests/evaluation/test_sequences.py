@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torchmetrics.functional.text import word_error_rate
 
-from seqtag.batch import END, Target, TargetSpec
+from seqtag.batch import END, Prediction, Target, TargetSpec
 from seqtag.evaluation.labels import Accuracy, MacroF1
 from seqtag.evaluation.sequences import Edits, ExactMatch, SymbolErrorRate, WordErrorRate
 
@@ -29,7 +29,9 @@ def gold(rows) -> Target:
 def scores(predicted, target) -> tuple[float, float, float]:
     value = padded([[*row, END] for row in predicted])
     metrics = [ExactMatch(SPEC), WordErrorRate(SPEC), SymbolErrorRate(SPEC)]
-    return tuple(m.score(m.row_statistics(value, gold(target)).sum(dim=0)) for m in metrics)
+    return tuple(
+        m.score(m.row_statistics(Prediction(value), gold(target)).sum(dim=0)) for m in metrics
+    )
 
 
 def test_scores_that_can_be_counted_by_hand() -> None:
@@ -61,13 +63,16 @@ def test_more_edits_than_symbols_give_a_rate_above_one() -> None:
 def test_what_stands_behind_the_end_is_not_looked_at() -> None:
     value = torch.tensor([[A, END, C, C], [A, B, C, END]])
     metric = ExactMatch(SPEC)
-    assert metric.row_statistics(value, gold([[A], [A, B, C]])).tolist() == [[1, 1], [1, 1]]
+    assert metric.row_statistics(Prediction(value), gold([[A], [A, B, C]])).tolist() == [
+        [1, 1],
+        [1, 1],
+    ]
 
 
 def test_a_prediction_cut_off_at_its_limit_has_no_end() -> None:
-    assert ExactMatch(SPEC).row_statistics(torch.tensor([[A, B]]), gold([[A, B]])).tolist() == [
-        [1, 1]
-    ]
+    assert ExactMatch(SPEC).row_statistics(
+        Prediction(torch.tensor([[A, B]])), gold([[A, B]])
+    ).tolist() == [[1, 1]]
 
 
 rows = st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=6), min_size=1, max_size=6)
@@ -87,7 +92,7 @@ def test_the_symbol_error_rate_is_that_of_torchmetrics_whatever_the_batches(targ
     assert scores(predicted, target)[2] == pytest.approx(float(expected))
     metric = SymbolErrorRate(SPEC)
     one_by_one = sum(
-        metric.row_statistics(padded([[*p, END]]), gold([g]))[0]
+        metric.row_statistics(Prediction(padded([[*p, END]])), gold([g]))[0]
         for p, g in zip(predicted, target, strict=True)
     )
     assert metric.score(one_by_one) == pytest.approx(float(expected))

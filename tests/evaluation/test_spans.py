@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from seqeval import metrics as seqeval_metrics
 from seqeval import scheme as seqeval_schemes
 
-from seqtag.batch import TargetSpec
+from seqtag.batch import Prediction, TargetSpec
 from seqtag.evaluation.schemes import SCHEMES
 from seqtag.evaluation.spans import SpanF1Conlleval, SpanF1Strict
 
@@ -32,7 +32,7 @@ def made(metric, scheme, predicted, gold, unseen=()):
 def counts(metric, scheme, predicted, gold, unseen=()):
     """Correct, predicted and gold spans of one row."""
     metric, value, target = made(metric, scheme, [predicted], [gold], unseen)
-    return metric.row_statistics(value, target)[0].tolist()
+    return metric.row_statistics(Prediction(value), target)[0].tolist()
 
 
 # Scheme, prediction, gold, then correct, predicted and gold spans as conlleval and strictly.
@@ -78,7 +78,7 @@ class TestBothReadings:
         metric, value, target = made(
             metric, "IOB2", ["B-X O B-Y O", "B-X O"], ["B-X O B-X O", "B-X O"]
         )
-        total = metric.row_statistics(value, target).sum(dim=0)
+        total = metric.row_statistics(Prediction(value), target).sum(dim=0)
         assert metric.details(total) == {
             "precision": pytest.approx(2 / 3),
             "recall": pytest.approx(2 / 3),
@@ -90,11 +90,11 @@ class TestBothReadings:
 
     def test_no_span_at_all_is_undefined_and_a_spurious_one_is_not(self, metric):
         nothing, value, target = made(metric, "IOB2", ["O"], ["O"])
-        total = nothing.row_statistics(value, target).sum(dim=0)
+        total = nothing.row_statistics(Prediction(value), target).sum(dim=0)
         assert math.isnan(nothing.score(total))
         assert math.isnan(nothing.details(total)["recall"])
         spurious, value, target = made(metric, "IOB2", ["B-X"], ["O"])
-        total = spurious.row_statistics(value, target).sum(dim=0)
+        total = spurious.row_statistics(Prediction(value), target).sum(dim=0)
         assert spurious.score(total) == 0
         assert spurious.details(total)["precision"] == 0
 
@@ -117,7 +117,7 @@ class TestBothReadings:
 
     def test_spans_do_not_run_from_row_to_row(self, metric):
         metric, value, target = made(metric, "IOB2", ["B-X", "I-X"], ["B-X", "O"])
-        assert metric.row_statistics(value, target)[0].tolist() == [1, 1, 1]
+        assert metric.row_statistics(Prediction(value), target)[0].tolist() == [1, 1, 1]
 
     def test_spans_are_given_by_type_and_place(self, metric):
         metric, value, target = made(metric, "IOB2", ["O B-X"], ["B-Y I-Y"])
@@ -151,18 +151,32 @@ def test_equal_to_seqeval_on_any_labels(scheme, data):
     lenient = [
         [[label.translate(as_iobes) for label in row] for row in side] for side in (gold, predicted)
     ]
+    strictly = {"mode": "strict", "scheme": getattr(seqeval_schemes, strict_scheme)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = {
-            SpanF1Strict: seqeval_metrics.f1_score(
-                *strict, mode="strict", scheme=getattr(seqeval_schemes, strict_scheme)
-            ),
-            SpanF1Conlleval: seqeval_metrics.f1_score(*lenient),
+            kind: [
+                score(*sides, zero_division=0, **mode)
+                for score in (
+                    seqeval_metrics.f1_score,
+                    seqeval_metrics.precision_score,
+                    seqeval_metrics.recall_score,
+                )
+            ]
+            for kind, sides, mode in (
+                (SpanF1Strict, strict, strictly),
+                (SpanF1Conlleval, lenient, {}),
+            )
         }
-    for kind, number in expected.items():
+    for kind, (f1, precision, recall) in expected.items():
         metric, value, target = made(
             kind, scheme, [" ".join(row) for row in predicted], [" ".join(row) for row in gold]
         )
-        total = metric.row_statistics(value, target).sum(dim=0)
+        total = metric.row_statistics(Prediction(value), target).sum(dim=0)
+        details = metric.details(total)
         if total[1:].any():
-            assert metric.score(total) == pytest.approx(number)
+            assert metric.score(total) == pytest.approx(f1)
+        if details["predicted"]:
+            assert details["precision"] == pytest.approx(precision)
+        if details["gold"]:
+            assert details["recall"] == pytest.approx(recall)

@@ -9,34 +9,46 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, distributed
+from torch import distributed
 
 from seqtag.batch import Batch, Layout, Prediction, Target, TargetSpec
+from seqtag.evaluation.calibration import CalibrationError
 from seqtag.evaluation.labels import Accuracy, MacroF1
+from seqtag.evaluation.ranks import AveragePrecision, RocAuc
 from seqtag.evaluation.scores import Scores
 
 ROWS = 11
 SPEC = TargetSpec(labels=("a", "b", "c"), unseen=("d",))
 
 
-def labelled_split() -> tuple[Tensor, Target]:
+def labelled_split() -> tuple[Prediction, Target]:
     """Predictions and gold values of all rows, ``[ROWS, 6]``."""
     generator = torch.Generator().manual_seed(1)
     lengths = torch.randint(0, 7, (ROWS, 1), generator=generator)
     present = torch.arange(6) < lengths
-    value = torch.randint(0, 3, (ROWS, 6), generator=generator)
+    probabilities = torch.randn(ROWS, 6, 3, generator=generator).softmax(dim=2)
     gold = torch.randint(0, 4, (ROWS, 6), generator=generator)
-    return value, Target(torch.where(present, gold, 0), present)
+    prediction = Prediction(probabilities.argmax(dim=2), probabilities)
+    return prediction, Target(torch.where(present, gold, 0), present)
 
 
 def label_scores() -> Scores:
     """Fresh scores of labels."""
-    return Scores({"accuracy": Accuracy(SPEC), "macro_f1": MacroF1(SPEC)})
+    return Scores(
+        {
+            "accuracy": Accuracy(SPEC),
+            "roc_auc": RocAuc(SPEC),
+            "macro_f1": MacroF1(SPEC),
+            "average_precision": AveragePrecision(SPEC),
+            "ece": CalibrationError(SPEC, bins=15),
+        }
+    )
 
 
 def update(scores: Scores, rows: Iterable[int], size: int) -> None:
     """Add rows of the split in batches."""
-    value, target = labelled_split()
+    prediction, target = labelled_split()
+    assert prediction.probabilities is not None
     chosen = list(rows)
     for start in range(0, len(chosen), size):
         part = torch.tensor(chosen[start : start + size])
@@ -46,13 +58,17 @@ def update(scores: Scores, rows: Iterable[int], size: int) -> None:
             target=Target(target.value[part], target.present[part]),
             rows=part,
         )
-        scores.update(Prediction(value=value[part]), batch)
+        scores.update(Prediction(prediction.value[part], prediction.probabilities[part]), batch)
 
 
 def result(scores: Scores) -> dict[str, Any]:
     """Scores and table as both processes have them together."""
-    table = {name: column.tolist() for name, column in scores.row_table().items()}
-    return {"scores": scores.compute(), "table": table}
+    return {"scores": scores.compute(), "table": plain_table(scores)}
+
+
+def plain_table(scores: Scores) -> dict[str, Any]:
+    """What each row gives, as lists."""
+    return {name: [part.tolist() for part in column] for name, column in scores.row_table().items()}
 
 
 def main(rank: int, folder: Path) -> None:

@@ -28,6 +28,7 @@ def label_head(class_weights, pooling=None, label_smoothing: float = 0.0) -> Lab
         dropout=0.0,
         label_smoothing=label_smoothing,
         class_weights=class_weights,
+        temperature=1.0,
     )
     with torch.no_grad():
         head.readout.linear.weight.zero_()

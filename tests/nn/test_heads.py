@@ -28,6 +28,7 @@ def label_head(pooling, label_smoothing: float = 0.0) -> LabelHead:
         dropout=0.0,
         label_smoothing=label_smoothing,
         class_weights=None,
+        temperature=1.0,
     )
     return fixed(head, [0.0, math.log(3)])
 
@@ -157,6 +158,7 @@ def test_states_at_padding_never_reach_loss_weights_or_prediction(pooling, poiso
         dropout=0.0,
         label_smoothing=0.1,
         class_weights="balanced",
+        temperature=1.0,
     )
     numbers = NumberHead(5, target=NUMBERS, pooling=pooling, dropout=0.0)
     states, shape = torch.randn(2, 3, 5), (2,) if pooling else (2, 3)
@@ -280,4 +282,5 @@ def test_heads_refuse_targets_of_another_kind() -> None:
                 dropout=0.0,
                 label_smoothing=0.0,
                 class_weights=None,
+                temperature=1.0,
             )

@@ -207,4 +207,5 @@ def test_heads_refuse_targets_of_another_kind() -> None:
             dropout=0.0,
             label_smoothing=0.0,
             class_weights=None,
+            temperature=1.0,
         )

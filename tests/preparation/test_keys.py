@@ -21,6 +21,10 @@ CHANGES = [
     "data.dev_seed=2",
     "data.dev_fraction=0.4",
     "data.train_rows=7",
+    "data.folds=3 data.fold=1",
+    "data.folds=3 data.fold=2",
+    "data.folds=4 data.fold=2",
+    "data.folds=3 data.fold=1 data.dev_seed=2",
     "data.train_rows=7 data.dev_seed=2",
     "data.features=[2]",
     "data.numeric_features=[1]",
@@ -84,7 +88,7 @@ def test_every_setting_counts(small_config: Any, folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["train", *FURTHER_FILES])
 def test_so_does_every_file(small_config: Any, folder: Path, name: str) -> None:
-    change = {"train": "", "vocabulary.txt": CHANGES[13], "vectors.txt": CHANGES[14]}[name]
+    change = {"train": "", "vocabulary.txt": CHANGES[17], "vectors.txt": CHANGES[18]}[name]
     text = TEXT
     before = content(make(small_config, folder, change, folder / "warm"))
     if name == "train":

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from seqtag.batch import END, Prediction, Row, Target
+from seqtag.batch import END, Prediction, Row, Target, TargetSpec
 from seqtag.data.tokenizers import Characters, Tokenizer, Whitespace
 from seqtag.evaluation.sequences import WordErrorRate
 from seqtag.tasks.seq2seq import Seq2Seq
@@ -104,6 +104,30 @@ def test_the_probability_is_that_of_the_whole_output() -> None:
     assert output.probabilities == {"K": 0.25}
     (output,) = TASK.decode(prediction, [1], SPEC, probabilities=False)
     assert output.probabilities is None
+
+
+def test_candidates_have_a_probability_each_best_first() -> None:
+    found = torch.tensor([[[2, END], [END, END], [3, 1]], [[3, END], [2, END], [3, END]]])
+    # The second row has only two outputs: its best one stands again, with nothing.
+    chances = torch.tensor([[0.5, 0.25, 0.125], [0.5, 0.25, 0.0]])
+    prediction = Prediction(found[:, 0], chances, candidates=found)
+    outputs = TASK.decode(prediction, [1, 1], SPEC, probabilities=True)
+    assert [output.value for output in outputs] == ["K", "T"]
+    assert [list(output.probabilities.items()) for output in outputs] == [
+        [("K", 0.5), ("", 0.25), ("T AE", 0.125)],
+        [("T", 0.5), ("K", 0.25)],
+    ]
+    outputs = TASK.decode(prediction, [1, 1], SPEC, probabilities=False)
+    assert [output.probabilities for output in outputs] == [None, None]
+
+
+def test_candidates_that_are_one_text_share_its_probability() -> None:
+    joined = task(Characters())
+    spec = TargetSpec(labels=("a", "aa"), counts=(1, 1), sequence=True)
+    found = torch.tensor([[[1, 1], [2, END], [1, END]]])
+    prediction = Prediction(found[:, 0], torch.tensor([[0.5, 0.25, 0.125]]), candidates=found)
+    (output,) = joined.decode(prediction, [1], spec, probabilities=True)
+    assert list(output.probabilities.items()) == [("aa", 0.75), ("a", 0.125)]
 
 
 def test_the_floor_says_the_most_frequent_symbol_of_each_place() -> None:

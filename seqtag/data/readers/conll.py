@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any, BinaryIO
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.beside import Beside, further_columns
 from seqtag.data.readers.blocks import Block, is_blank, read_blocks
 from seqtag.data.readers.cell_values import MASKED
 from seqtag.data.readers.columns import Table, find_column, find_target, listed, refuse
@@ -198,6 +199,12 @@ class ConllReader(Reader):
                 text = self._separator_of(text).append(text, probability)
             pieces[index] = text + end
         return row["leading"] + "\n".join(pieces)
+
+    def beside(self, rows: Iterable[Row]) -> Beside:
+        """Further columns at the end, where the script conlleval wants the prediction."""
+        columns = further_columns(self.target)
+        place = "a further last column" if len(columns) == 1 else "further last columns"
+        return Beside(place, replace(self, target=columns, mask=None).writer)
 
     def _is_masked(self, text: str) -> bool:
         """Whether an element's own target was left unread, and is to be kept."""

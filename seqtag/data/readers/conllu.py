@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.beside import Beside, fresh_names
 from seqtag.data.readers.blocks import Block, is_blank, read_blocks
 from seqtag.data.readers.columns import Column, counted, listed, refuse
 from seqtag.data.readers.conllu_rules import (
@@ -22,9 +24,13 @@ from seqtag.data.readers.lines import BYTE_ORDER_MARK, Line, bad_line, split_lin
 from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.separators import Exact
 from seqtag.data.readers.values import spell, spell_probability
+from seqtag.data.readers.writer import TextWriter
 
 MISC = NAMES.index("MISC")
 PROBABILITY = "Probability="
+PREDICTED = "Predicted"
+ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t"}
+"""How what MISC cannot hold is spelled there, as UDPipe does in SpacesAfter."""
 TABS = Exact("\t")
 ANY_NUMBER = -1
 """The number of the next word where a line before it could not be read."""
@@ -173,6 +179,27 @@ class ConlluReader(Reader):
             for number, text in text_oddities(block.trailing, last + 1, at_end=True):
                 self._warn(name, number, text)
 
+    def beside(self, rows: Iterable[Row]) -> Beside:
+        """An attribute of MISC."""
+        taken = {name for row in rows if PREDICTED in row["raw"] for name in _attributes(row)}
+        [name] = fresh_names(None, taken, PREDICTED)
+        return Beside(
+            f"{name}= in MISC",
+            lambda stream: TextWriter(stream, partial(self._write_beside, name), self.encoding),
+        )
+
+    def _write_beside(self, name: str, row: Row, output: Output) -> str:
+        """The sentence with each word's prediction under this name in MISC."""
+        pieces = row["raw"].split("\n")
+        words = [index for index, piece in enumerate(pieces) if _is_word(piece)]
+        predictions = self.values.by_element(row, output)
+        for index, (value, _) in zip(words, predictions, strict=True):
+            text, end = split_line_end(pieces[index])
+            spelled = "".join(ESCAPES.get(c, c) for c in spell(value))
+            misc = _with_part(text.split("\t")[MISC], f"{name}={spelled}")
+            pieces[index] = TABS.replace(text, {MISC: misc}) + end
+        return row["leading"] + "\n".join(pieces)
+
     def write(self, row: Row, output: Output) -> str:
         """The sentence with predictions in the target's column; probabilities go to MISC."""
         if self._target is None:
@@ -191,6 +218,14 @@ class ConlluReader(Reader):
                 cells[MISC] = _with_probability(misc, spell_probability(value, probabilities))
             pieces[index] = TABS.replace(text, cells) + end
         return row["leading"] + "\n".join(pieces)
+
+
+def _attributes(row: Row) -> Iterator[str]:
+    """The names of what the words of a sentence have in MISC."""
+    for piece in row["raw"].split("\n"):
+        if _is_word(piece):
+            for part in split_line_end(piece)[0].split("\t")[MISC].split("|"):
+                yield part.partition("=")[0]
 
 
 def _column(key: str, column: Column | list[Column]) -> int:
@@ -233,5 +268,9 @@ def _is_word(piece: str) -> bool:
 
 def _with_probability(misc: str, probability: str) -> str:
     parts = misc.split("|")
-    kept = [part for part in parts if part != EMPTY and not part.startswith(PROBABILITY)]
-    return "|".join([*kept, PROBABILITY + probability])
+    kept = [part for part in parts if not part.startswith(PROBABILITY)]
+    return _with_part("|".join(kept) or EMPTY, PROBABILITY + probability)
+
+
+def _with_part(misc: str, part: str) -> str:
+    return part if misc == EMPTY else f"{misc}|{part}"

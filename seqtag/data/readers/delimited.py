@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO, cast
 
 from seqtag.batch import Output, Row, length
+from seqtag.data.readers.beside import Beside, fresh_names, further_columns, spell_place
 from seqtag.data.readers.cell_reader import CellReader
 from seqtag.data.readers.columns import Column, Table, find_column, find_target, listed
 from seqtag.data.readers.delimited_oddities import ContentWatch, watch_separator
@@ -170,6 +171,18 @@ class DelimitedReader(CellReader):
             else:
                 text = self._columns.replace(text, {index: cell})
         return leading + text + end
+
+    def beside(self, rows: Iterable[Row]) -> Beside:
+        """New columns at the end of each record."""
+        first = cast(DelimitedRow, next(iter(rows), Row()))
+        header = first.get("header")
+        columns: list[Column] = further_columns(self.target)
+        place = "a further last column"
+        if header is not None:
+            names = fresh_names(self.target, header)
+            columns, place = [*names], spell_place("column", names)
+        writer = replace(self, target=columns, references=[], mask=None).writer
+        return Beside(place, writer)
 
     def _changes(
         self, row: Row, output: Output, cells: list[str], header: list[str] | None

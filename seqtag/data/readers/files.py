@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import glob
 import gzip
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -75,3 +78,21 @@ def open_stream(path: str) -> BinaryIO:
     except OSError as error:
         problem = f"cannot be opened ({error.strerror})"
     raise ValueError(f"{path}: {problem}")
+
+
+@contextmanager
+def compressing(stream: BinaryIO, path: Path) -> Iterator[BinaryIO]:
+    """The stream, or one that compresses what goes to it where the file's name says so."""
+    if path.suffix != GZIP_ENDING:
+        yield stream
+        return
+    with _Forward(fileobj=stream, mode="wb", filename="", mtime=0) as packed:
+        yield cast(BinaryIO, packed)
+
+
+class _Forward(gzip.GzipFile):
+    """A compressed file that says that nothing can be written over, as writers of archives do."""
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Refused."""
+        raise io.UnsupportedOperation("what is compressed cannot be written over")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.beside import PREDICTED, Beside, fresh_names, spell_place
 from seqtag.data.readers.lines import bad_line, split_line_end
 from seqtag.data.readers.members import parse_object, set_member
 from seqtag.data.readers.objects import ObjectRows, check_keys
@@ -38,6 +39,16 @@ class JsonlReader(Reader):
                 self._fault(bad_line(name, line.number, str(error), line.text))
                 continue
             yield row
+
+    def beside(self, rows: Iterable[Row]) -> Beside:
+        """A further key of each object."""
+        texts = (split_line_end(row["raw"])[0] for row in rows)
+        # Few lines need to be parsed for it: a key may also be spelled with escapes.
+        likely = (text for text in texts if PREDICTED in text or "\\u" in text)
+        taken = {key for text in likely for key in parse_object(text)}
+        names = fresh_names(self.target, taken)
+        writer = replace(self, target=[*names], references=[], mask=None).writer
+        return Beside(spell_place("key", names), writer)
 
     def write(self, row: Row, output: Output) -> str:
         """The line with the prediction as the target's value; other keys stay as they are.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, fields
 from itertools import zip_longest
 from pathlib import Path
@@ -102,6 +102,11 @@ class ParallelReader(CellReader):
             with ExitStack() as stack:
                 streams = [stack.enter_context(open_stream(str(p))) for p in group.values()]
                 yield from self._aligned(group, streams)
+
+    @contextmanager
+    def opened(self, part: str) -> Iterator[Iterator[Row]]:
+        """The rows of the files that have this beginning in common."""
+        yield self.read_all(part)
 
     def _aligned(self, files: dict[Column, Path], streams: list[BinaryIO]) -> Iterator[Row]:
         sides = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, ClassVar, Protocol
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.beside import Beside
 from seqtag.data.readers.cell_values import CellValues
 from seqtag.data.readers.columns import Column
 from seqtag.data.readers.files import find_files, open_stream, refuse_mixture
@@ -221,6 +222,23 @@ class Reader(ABC):
     def writer(self, stream: BinaryIO) -> Writer:
         """What takes rows with their predictions and writes a file of this format."""
         return TextWriter(stream, self.write, self.encoding)
+
+    def beside(self, rows: Iterable[Row]) -> Beside | None:
+        """Where the format has room for predictions, so that the file's own targets stay.
+
+        Args:
+            rows: those of the file, as ``read`` gives them; read at most once.
+
+        Returns:
+            None where there is no such place: predictions then can only stand in the target's.
+        """
+        return None
+
+    @contextmanager
+    def opened(self, part: str) -> Iterator[Iterator[Row]]:
+        """The rows of one of ``parts``, whose files stay open for as long as the context lasts."""
+        with open_stream(part) as stream:
+            yield self.read(stream, part)
 
     def _lines(self, stream: BinaryIO, name: str) -> tuple[str, Iterator[Line]]:
         """The text passed over at the top of a file, and the lines after it that can be read."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 from seqtag.batch import END, Layout
 from seqtag.configuration import build as build_node
 from seqtag.configuration import compose, options
+from seqtag.nn.beam_search import BeamSearch
 from seqtag.nn.decoders.decoder import Decoder
 from seqtag.nn.positions.position import Position
 from seqtag.nn.search import GreedySearch
@@ -198,6 +200,93 @@ def test_greedy_search_takes_the_best_symbol_of_the_uncached_scores(decoder: Dec
         assert float(found.log_probability[row]) == pytest.approx(sum(steps[:size]), rel=1e-5)
 
 
+def small_decoder(name: str) -> Decoder:
+    """One that says one thing rather than another, and has no dropout."""
+    torch.manual_seed(0)
+    decoder = shipped(f"decoder={name}")(MEMORY_DIM, classes=CLASSES).eval()
+    with torch.no_grad():
+        for parameter in decoder.parameters():
+            parameter += 0.5 * torch.randn_like(parameter)
+    return decoder
+
+
+def beam_of(size: int, *, n_best: int, max_length: int, penalty: float) -> BeamSearch:
+    return BeamSearch(
+        beam_size=size,
+        n_best=n_best,
+        length_penalty=penalty,
+        max_length=max_length,
+        length_factor=1.0,
+        length_extra=0,
+    )
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_the_widest_beam_ranks_all_outputs_by_the_uncached_scores(
+    name: str, penalty: float
+) -> None:
+    decoder, (states, layout) = small_decoder(name).double(), memory()
+    ended = [said for size in range(3) for said in product(range(1, CLASSES), repeat=size)]
+    cut = list(product(range(1, CLASSES), repeat=3))
+    every = [(*said, END) for said in ended] + cut
+    before = torch.tensor([[END, *said, END, END][:3] for said in every])
+    symbols = torch.tensor([[*said, END, END][:3] for said in every])
+    sizes = torch.tensor([len(said) for said in every])
+    counted = torch.arange(3) < sizes.unsqueeze(1)
+    search = beam_of(len(every), n_best=len(every), max_length=3, penalty=penalty)
+    with torch.no_grad():
+        found = search.search(decoder, states, layout)
+        greedy = GreedySearch(max_length=3, length_factor=1.0, length_extra=0)
+        followed = greedy.search(decoder, states, layout)
+        assert found.candidates is not None
+        for row, length in enumerate(LENGTHS.tolist()):
+            alone = states[row : row + 1, :length].expand(len(every), -1, -1)
+            logits = decoder(before, alone, Layout.of(LENGTHS[row].expand(len(every))))
+            shares = logits.float().log_softmax(dim=-1).double()
+            steps = shares.gather(2, symbols.unsqueeze(2)).squeeze(2).where(counted, 0)
+            total = steps.sum(dim=1)
+            order = (total / ((5 + sizes) / 6) ** penalty).argsort(descending=True)
+            assert torch.equal(found.candidates.symbols[row], symbols[order])
+            torch.testing.assert_close(found.candidates.log_probability[row], total[order].float())
+    if not penalty:
+        assert (found.log_probability >= followed.log_probability - 1e-6).all()
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_beam_finds_for_a_row_alone_what_it_finds_in_a_batch(name: str) -> None:
+    decoder = small_decoder(name)
+    torch.manual_seed(3)
+    lengths = torch.tensor([5, 2, 1, 3, 8, 4, 1, 6])
+    states = torch.randn(8, 8, MEMORY_DIM)
+    search = beam_of(4, n_best=4, max_length=9, penalty=0.6)
+    with torch.no_grad():
+        batched = search.search(decoder, states, Layout.of(lengths)).candidates
+        assert batched is not None
+        for row, length in enumerate(lengths.tolist()):
+            layout = Layout.of(lengths[row : row + 1])
+            alone = search.search(decoder, states[row : row + 1, :length], layout).candidates
+            assert alone is not None
+            steps = alone.symbols.shape[2]
+            assert torch.equal(alone.symbols[0], batched.symbols[row, :, :steps])
+            assert (batched.symbols[row, :, steps:] == END).all()
+            torch.testing.assert_close(alone.log_probability[0], batched.log_probability[row])
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_beam_of_one_is_greedy_search(name: str) -> None:
+    decoder, (states, layout) = small_decoder(name), memory()
+    greedy = GreedySearch(max_length=8, length_factor=1.0, length_extra=0)
+    with torch.no_grad():
+        expected = greedy.search(decoder, states.float(), layout)
+        found = beam_of(1, n_best=1, max_length=8, penalty=0.6).search(
+            decoder, states.float(), layout
+        )
+    assert torch.equal(found.symbols, expected.symbols)
+    assert torch.equal(found.complete, expected.complete)
+    torch.testing.assert_close(found.log_probability, expected.log_probability)
+
+
 def test_rows_without_an_input_give_finite_scores_alone_and_beside_others(
     decoder: Decoder,
 ) -> None:
@@ -233,12 +322,19 @@ def test_no_output_is_longer_than_the_positions_of_the_decoder(name: str) -> Non
         dict(decoder.named_parameters())["output.bias"][END] = -1e9  # it never ends by itself
     states, layout = memory()
     longest = 3 if decoder.longest is None else decoder.longest
+    with torch.no_grad():
+        found = beam_of(2, n_best=1, max_length=longest, penalty=0.0).search(
+            decoder, states, layout
+        )
+    assert found.symbols.shape == (4, longest)
     search = GreedySearch(max_length=longest, length_factor=1.0, length_extra=0)
     assert search.search(decoder, states, layout).symbols.shape == (4, longest)
     if decoder.longest is not None:
         search = GreedySearch(max_length=longest + 1, length_factor=1.0, length_extra=0)
-        found = search.search(decoder, states, layout)
-        assert found.symbols.shape == (4, longest)
-        assert not found.complete.any()
+        beam = beam_of(2, n_best=1, max_length=longest + 1, penalty=0.0)
+        for each in (search, beam):
+            found = each.search(decoder, states, layout)
+            assert found.symbols.shape == (4, longest)
+            assert not found.complete.any()
         with pytest.raises(ValueError, match=str(longest)):
             decoder(torch.ones(4, longest + 1, dtype=torch.int64), states, layout)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import BinaryIO, cast
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.beside import Beside, fresh_names, spell_place
 from seqtag.data.readers.npz.archive import Archive, Member
 from seqtag.data.readers.npz.ragged import NUMBERS, TEXTS, Layout
 from seqtag.data.readers.npz.writer import NpzRow, NpzWriter
@@ -110,6 +111,14 @@ class NpzReader(Reader):
     def write(self, row: Row, output: Output) -> str:
         """Not for archives: they are no text."""
         raise AssertionError("archives are written by writer()")
+
+    def beside(self, rows: Iterable[Row]) -> Beside:
+        """A further array of the archive."""
+        first = next(iter(rows), None)
+        taken = [] if first is None else cast(NpzRow, first)["archive"].keys
+        names = fresh_names(self.target, taken)
+        writer = replace(self, target=[*names], references=[], mask=None).writer
+        return Beside(spell_place("array", names), writer)
 
     def writer(self, stream: BinaryIO) -> Writer:
         """Writes the archive with the prediction as the target's array, or as ``prediction``.

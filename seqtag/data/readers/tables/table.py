@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import BinaryIO
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import BinaryIO, cast
 
 from seqtag.batch import Output, Row
+from seqtag.data.readers.beside import Beside, fresh_names, spell_place
 from seqtag.data.readers.objects import check_keys, refuse_skipping
 from seqtag.data.readers.reader import Reader
 from seqtag.data.readers.tables.files import DAMAGE, one_line, open_table
-from seqtag.data.readers.tables.rows import TableRows
+from seqtag.data.readers.tables.rows import TableRow, TableRows
 from seqtag.data.readers.tables.writer import TableWriter
 from seqtag.data.readers.writer import Writer
 
@@ -49,6 +50,14 @@ class TableReader(Reader):
     def write(self, row: Row, output: Output) -> str:
         """Not for tables: they are no text."""
         raise AssertionError("tables are written by writer()")
+
+    def beside(self, rows: Iterable[Row]) -> Beside:
+        """A further column of the table."""
+        first = next(iter(rows), None)
+        taken = [] if first is None else cast(TableRow, first)["batch"].schema.names
+        names = fresh_names(self.target, taken)
+        writer = replace(self, target=[*names], references=[], mask=None).writer
+        return Beside(spell_place("column", names), writer)
 
     def writer(self, stream: BinaryIO) -> Writer:
         """Writes a table of the kind that was read, with all its columns.

@@ -1,0 +1,1 @@
+"""Pictures of a model's scores and errors, as PNG."""
