@@ -18,6 +18,7 @@ from seqtag.configuration import compose, config_directory, options
 README = Path(__file__).parent.parent / "README.md"
 LIMIT = "trainer.max_steps=4"
 CLAIMS_LIMIT = "claim.steps=[1,1] claim.seeds=[1]"
+COMPARE_LIMIT = f"{LIMIT} seeds=1 encoders=[window,pointwise]"
 """Appended to what would train for long."""
 
 BLOCKS = re.findall(
@@ -32,7 +33,8 @@ EXAMPLES = {
 def limit(text: str) -> str:
     """Shell commands with a limit behind every training and every measurement."""
     text = text.replace("\\\n", " ")
-    for command, end in (("train", LIMIT), ("claims", CLAIMS_LIMIT)):
+    limits = (("train", LIMIT), ("claims", CLAIMS_LIMIT), (r"compare(?! runs/)", COMPARE_LIMIT))
+    for command, end in limits:
         text = re.sub(rf"^(python -m seqtag {command}\b.*)$", rf"\1 {end}", text, flags=re.M)
     return text
 

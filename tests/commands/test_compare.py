@@ -18,6 +18,7 @@ CONFIG: dict[str, Any] = {
     "score": "accuracy",
     "split": None,
     "output": None,
+    "device": "cpu",
 }
 
 
@@ -51,11 +52,17 @@ def called(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     def write_report(found: Comparison, folder: Path, attention: Any) -> None:
         assert folder.is_dir()
+        assert attention == "drawn on cpu"
         seen.update(folder=folder, skipped=found.skipped)
 
     monkeypatch.setattr("seqtag.comparison.compare.compare_runs", compare_runs)
-    monkeypatch.setattr("seqtag.report.comparison.page.write_report", write_report)
-    monkeypatch.setattr("seqtag.report.comparison.terminal.print_comparison", lambda found: None)
+    parts = {
+        "attention.draw_attention": lambda found, *, device: f"drawn on {device}",
+        "page.write_report": write_report,
+        "terminal.print_comparison": lambda found: None,
+    }
+    for name, part in parts.items():
+        monkeypatch.setattr(f"seqtag.report.comparison.{name}", part)
     return seen
 
 
@@ -153,6 +160,7 @@ def test_a_config_may_use_options_of_further_folders(own_options: Path) -> None:
     assert config.encoder["_target_"] == "seqtag.nn.encoders.cnn.CNNEncoder"
 
 
+@pytest.mark.slow
 def test_variants_may_use_the_user_s_own_options(
     own_options: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

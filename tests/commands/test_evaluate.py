@@ -77,7 +77,13 @@ def rows_of(folder: Path, name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-@pytest.mark.parametrize("task", FILES)
+SELDOM = ("token_regression", "multi_label", "regression")
+"""Tasks whose like is tested each time."""
+
+
+@pytest.mark.parametrize(
+    "task", [pytest.param(t, marks=pytest.mark.slow) if t in SELDOM else t for t in FILES]
+)
 def test_everything_is_written_and_adds_up(task: str, evaluated: Evaluated) -> None:
     folder = evaluated(task, plots=True)
     errors = json.loads((folder / "errors.json").read_text())
@@ -114,7 +120,9 @@ def test_everything_is_written_and_adds_up(task: str, evaluated: Evaluated) -> N
     assert file.stem == "test"
 
 
-def test_numbers_of_words_and_spans_add_up(evaluated: Evaluated) -> None:
+def test_numbers_of_words_and_spans_add_up_and_elements_have_a_further_column(
+    evaluated: Evaluated,
+) -> None:
     folder = evaluated("tagging")
     words = {row["words"]: row for row in rows_of(folder, "words")}
     assert int(words["known"]["count"]) + int(words["unknown"]["count"]) == 8
@@ -133,7 +141,16 @@ def test_numbers_of_words_and_spans_add_up(evaluated: Evaluated) -> None:
     # B-X I-X, B-Y and B-NEW; I-Y behind B-Y and a missing label, which is passed over.
     assert int(strict["gold"]) == 3
 
+    lines = [json.loads(line) for line in (folder / "predictions.jsonl").open()]
+    predicted = iter([label for line in lines for label in line["predicted"]])
+    expected = [
+        f"{line}\t{next(predicted)}" if line else ""
+        for line in FILES["tagging"]["test"].split("\n")
+    ]
+    assert (folder / "predicted" / "test.conll").read_text() == "\n".join(expected)
 
+
+@pytest.mark.slow
 def test_gold_and_prediction_stand_side_by_side(evaluated: Evaluated) -> None:
     folder = evaluated("classification")
     lines = [json.loads(line) for line in (folder / "predictions.jsonl").open()]
@@ -142,17 +159,6 @@ def test_gold_and_prediction_stand_side_by_side(evaluated: Evaluated) -> None:
         "text\tlabel\tpredicted\n"
         f"a\tX\t{first}\n\nb b b b b b\tY\t{second}\nz\tNEW\t{third}\nc\t\t{fourth}\n"
     )
-
-
-def test_the_elements_have_a_further_column(evaluated: Evaluated) -> None:
-    folder = evaluated("tagging")
-    lines = [json.loads(line) for line in (folder / "predictions.jsonl").open()]
-    predicted = iter([label for line in lines for label in line["predicted"]])
-    expected = [
-        f"{line}\t{next(predicted)}" if line else ""
-        for line in FILES["tagging"]["test"].split("\n")
-    ]
-    assert (folder / "predicted" / "test.conll").read_text() == "\n".join(expected)
 
 
 def test_probabilities_add_up_in_the_table_of_reliability(evaluated: Evaluated) -> None:
@@ -182,6 +188,7 @@ def test_pictures_can_be_left_out(evaluated: Evaluated) -> None:
     assert not list(evaluated("regression").glob("*.png"))
 
 
+@pytest.mark.slow
 def test_beams_have_an_oracle(evaluated: Evaluated) -> None:
     folder = evaluated("seq2seq", "search=beam", "search.beam_size=3", "search.n_best=3")
     rows = rows_of(folder, "oracle")
@@ -193,6 +200,7 @@ def test_beams_have_an_oracle(evaluated: Evaluated) -> None:
     assert rates == sorted(rates, reverse=True)
 
 
+@pytest.mark.slow
 def test_rows_of_vectors(evaluated: Evaluated) -> None:
     lines = [
         '{"x": [[1, 2], [3, 4]], "y": "A"}',
@@ -212,6 +220,7 @@ def test_rows_of_vectors(evaluated: Evaluated) -> None:
     assert found[0]["predicted"] in ("A", "B")
 
 
+@pytest.mark.slow
 def test_long_rows_are_in_the_range_of_their_whole_length(evaluated: Evaluated) -> None:
     words = " ".join("ab" * 15)
     files = {**FILES["classification"], "test": f"text\tlabel\n{words}\tX\na\tY\n"}
@@ -223,6 +232,7 @@ def test_long_rows_are_in_the_range_of_their_whole_length(evaluated: Evaluated) 
     assert [row["length"] for row in rows_of(folder, "by_length")] == ["1-5", "21-40"]
 
 
+@pytest.mark.slow
 def test_scores_that_are_not_defined_are_written_as_such(evaluated: Evaluated) -> None:
     files = {**FILES["tagging"], "test": "a\tO\nb\tO\n"}
     folder = evaluated("tagging", files=files)

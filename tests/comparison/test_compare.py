@@ -452,3 +452,9 @@ def test_two_trainings(small_config: Callable[..., dict[str, Any]], tmp_path: Pa
         for name, score in contender.scores.items():
             assert score.mean == pytest.approx(metrics[f"{prefix}test/{name}"])
     assert comparison.rows == 1
+
+
+def test_many_pairs_get_as_many_shuffles_as_their_correction_asks_for(three: list[Path]) -> None:
+    pair = compared(three, resamples=2).pairs[1]
+    assert pair.p >= 1 / 241  # 80 shuffles for each of three pairs, rather than ten in all
+    assert pair.corrected < 0.05

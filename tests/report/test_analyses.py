@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-from seqtag.batch import Output, Prediction
+from seqtag.batch import Output, Prediction, Target, TargetSpec
 from seqtag.datamodule import DataModule
+from seqtag.evaluation.labels import Accuracy
+from seqtag.evaluation.metrics import RankMetric
 from seqtag.evaluation.scores import Scores
 from seqtag.report.analyses.analysis import Analysis
 from seqtag.report.analyses.choice import choose_analysis
@@ -147,6 +151,7 @@ def test_words_of_a_vocabulary_file_are_known_and_may_be_unseen(
     assert (words["seen"]["count"], words["unseen"]["count"]) == (9, 2)
 
 
+@pytest.mark.slow
 def test_unseen_words_may_have_a_vector(evaluated: Evaluate, tmp_path: Path) -> None:
     file = tmp_path / "vectors.txt"
     file.write_text("a 1 2\nd 2 1\n")
@@ -234,6 +239,7 @@ def test_spans_by_kind_of_error(evaluated: Evaluate) -> None:
     assert "predictions are written as they are" in content["repair_policy"]
 
 
+@pytest.mark.slow
 def test_the_policy_says_that_converted_predictions_are_read_leniently(
     evaluated: Evaluate,
 ) -> None:
@@ -261,6 +267,7 @@ def test_numbers(evaluated: Evaluate) -> None:
     assert [entry["mae"] for entry in by_length_] == [1.5, 4]
 
 
+@pytest.mark.slow
 def test_numbers_of_elements(evaluated: Evaluate) -> None:
     made = evaluated("token_regression", [[[1.0], [2.0], [0.0]]])
     (row,) = made.table("residuals")
@@ -288,6 +295,7 @@ def test_sequences(evaluated: Evaluate) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_without_candidates_there_is_no_oracle(evaluated: Evaluate) -> None:
     made = evaluated("seq2seq", ["II I"])
     assert "oracle" not in {table.name for table in made.evaluation.tables}
@@ -316,8 +324,54 @@ def test_tables_on_the_terminal_are_rounded_and_show_what_is_blank(
     assert capsys.readouterr().out == ""
 
 
-def test_lengths_of_no_rows() -> None:
-    import numpy as np
+class Largest(RankMetric):
+    """The largest of all cells."""
 
+    higher_is_better = True
+
+    @classmethod
+    def applies(cls, spec: TargetSpec) -> bool:
+        return True
+
+    @property
+    def width(self) -> int:
+        return 1
+
+    def row_cells(self, prediction: Prediction, target: Target) -> list[torch.Tensor]:
+        raise AssertionError("the table has them already")
+
+    def score(self, cells: torch.Tensor) -> float:
+        return float(cells.max()) if len(cells) else NAN
+
+
+def test_lengths_at_the_edges_of_their_ranges() -> None:
+    spec = TargetSpec(labels=("X",), counts=(1,))
+    table = {
+        "row": np.arange(4),
+        "accuracy": np.array([[1.0, 2], [0, 1], [3, 3], [1, 4]]),
+        "floor/accuracy": np.array([[0.0, 2], [1, 1], [0, 3], [0, 4]]),
+        "largest": [
+            np.array([[2.0]]),
+            np.zeros((0, 1)),
+            np.array([[1.0], [7.0]]),
+            np.zeros((0, 1)),
+        ],
+    }
+    found = by_length(
+        np.array([5, 6, 10, 11]),
+        table,
+        {"largest": Largest(spec), "accuracy": Accuracy(spec)},
+        first="accuracy",
+        per_element=True,
+    )
+    assert found.columns == ("length", "rows", "elements", "accuracy", "floor/accuracy", "largest")
+    first, second, third = found.rows
+    assert first == ("1-5", 1, 5, 1 / 2, 0, 2)
+    assert second == ("6-10", 2, 16, 3 / 4, 1 / 4, 7)
+    assert third[:5] == ("11-20", 1, 11, 1 / 4, 0)
+    assert math.isnan(third[5])
+
+
+def test_lengths_of_no_rows() -> None:
     found = by_length(np.zeros(0, np.int64), {"row": np.zeros(0)}, {}, first="", per_element=False)
     assert found.rows == []

@@ -63,7 +63,7 @@ def test_reliability(tmp_path: Path) -> None:
     assert 0.05 < ink(picture, tmp_path) < 0.7
 
 
-@pytest.mark.parametrize("size", [1, 3, 12_000])
+@pytest.mark.parametrize("size", [1, 12_000])
 def test_residuals(tmp_path: Path, size: int) -> None:
     gold = np.random.default_rng(1).normal(size=size)
     predicted = gold + 0.1

@@ -140,6 +140,7 @@ def test_the_attribute_of_conllu_is_behind_the_others() -> None:
         (conllu(), word(1, "a", misc="X=1|Predicted=N").encode(), "Predicted_2= in MISC"),
         (tsv(), b"a\tX\n", "a further last column"),
         (csv(), b"text,label,predicted\na,X,old\n", "the column predicted_2"),
+        (jsonl(), b'{"text": "a", "label": "X", "predicted": 1}\n', "the key predicted_2"),
         (
             jsonl(),
             b'{"text": "a", "label": "X"}\n{"text": "b", "label": "Y", "predict\\u0065d": 1}\n',
