@@ -207,7 +207,7 @@ def _example(one: Difference, place: int, first: Any, second: Any) -> Example:
     answers = (line["predicted"], second[place]["predicted"])
     elements = line.get("tokens", line.get("vectors"))
     gold = line["gold"]
-    shown = _show_elements(elements, gold, answers) or _show(gold, answers)
+    shown = show_elements(elements, gold, answers) or show_values(gold, answers)
     return Example(
         row=int(entry.table.rows[place - begin]),
         input=_cut_text(_input(line, entry)),
@@ -224,8 +224,8 @@ def _input(line: Mapping[str, Any], entry: Entry) -> str:
     return f"{len(line['vectors'])} vectors"
 
 
-def _show_elements(elements: Any, gold: Any, answers: Sequence[Any]) -> list[str] | None:
-    """Of a target per element, the elements on which gold and answers are not of one mind."""
+def show_elements(elements: Any, gold: Any, answers: Sequence[Any]) -> list[str] | None:
+    """Of a target per element, gold and answers where they are not of one mind; else None."""
     lists = [gold, *answers]
     if not all(isinstance(values, list) and len(values) == len(elements) for values in lists):
         return None
@@ -247,7 +247,8 @@ def _show_elements(elements: Any, gold: Any, answers: Sequence[Any]) -> list[str
     ]
 
 
-def _show(gold: Any, answers: Sequence[Any]) -> list[str]:
+def show_values(gold: Any, answers: Sequence[Any]) -> list[str]:
+    """Of any other target, gold and answers as they are."""
     return [_cut_text(_value(value)) for value in (gold, *answers)]
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from seqtag.comparison.cells import FOLDERS, CellFolder, locked, read_metrics, settings_of
 from seqtag.comparison.checks import Checked, check_cells
 from seqtag.comparison.plan import Cell, Compose, Finish, plan
@@ -73,7 +75,7 @@ def train_cells(
 
 
 def share_cores(given: int | None, cells: Sequence[Cell]) -> tuple[int, int]:
-    """How many train at once, and the threads of each.
+    """How many train at once, and the threads of each: no more than torch would take by itself.
 
     Args:
         given: what the command line said; None for one per core, and one alone on a GPU.
@@ -89,7 +91,7 @@ def share_cores(given: int | None, cells: Sequence[Cell]) -> tuple[int, int]:
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise ValueError(f"processes is {given!r}; it must be null or a whole number of 1 or more")
     processes = min(given, len(cells))
-    return processes, max(1, cores // processes)
+    return processes, max(1, min(cores // processes, torch.get_num_threads()))
 
 
 def choose_folder(config: Mapping[str, Any], base: Mapping[str, Any]) -> Path:

@@ -46,9 +46,9 @@ def kind_of(node: Mapping[str, Any]) -> str:
 
 
 def write_json(path: Path, content: Any) -> None:
-    """Write plain values; numbers that are not finite become null."""
+    """Write plain values, all or nothing; numbers that are not finite become null."""
     text = json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    replace_file(path, (text + "\n").encode())
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from seqtag.batch import TargetSpec
-from seqtag.comparison.disagreements import _show, _show_elements, advantage, score_rows
+from seqtag.comparison.disagreements import advantage, score_rows, show_elements, show_values
 from seqtag.evaluation.numbers import MeanAbsoluteError
 from seqtag.evaluation.resampling import Sample, SummedRows
 from seqtag.evaluation.spans import SpanF1Strict
@@ -53,13 +53,13 @@ def test_seeds_are_averaged_where_they_have_a_score() -> None:
 
 
 def test_of_a_label_per_element_only_what_is_not_of_one_mind_is_shown() -> None:
-    shown = _show_elements(
+    shown = show_elements(
         ["the", "can", "rusts", "x"],
         ["D", "N", "V", None],
         [["D", "V", "V", "A"], ["D", "N", "N", "B"]],
     )
     assert shown == ["can/N rusts/V", "can/V rusts/V", "can/N rusts/N"]
-    assert _show_elements([[0.1], [0.2]], [1.0, 2.0], [[1.0, 2.5], [1.0, 2.0]]) == [
+    assert show_elements([[0.1], [0.2]], [1.0, 2.0], [[1.0, 2.5], [1.0, 2.0]]) == [
         "2/2",
         "2/2.5",
         "2/2",
@@ -67,8 +67,8 @@ def test_of_a_label_per_element_only_what_is_not_of_one_mind_is_shown() -> None:
 
 
 def test_of_a_target_per_row_all_is_shown_and_long_ones_are_cut() -> None:
-    assert _show_elements(["a", "b"], "yes", ["no", "yes"]) is None
-    gold, first, second = _show("yes", [["a", "b"], "x" * 400])
+    assert show_elements(["a", "b"], "yes", ["no", "yes"]) is None
+    gold, first, second = show_values("yes", [["a", "b"], "x" * 400])
     assert (gold, first) == ("yes", "a b")
     assert len(second) == 300
     assert second.endswith("...")

@@ -207,9 +207,13 @@ def test_processes_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
         Cell(variant="a", seed=s, fold=None, folds=None, config={"device": "cpu"}, overrides=[])
         for s in range(20)
     ]
+    monkeypatch.setattr(training.torch, "get_num_threads", lambda: 8)
     assert share_cores(None, cells) == (8, 1)
     assert share_cores(3, cells) == (3, 2)
     assert share_cores(None, cells[:2]) == (2, 4)
     assert share_cores(16, cells) == (16, 1)
+    monkeypatch.setattr(training.torch, "get_num_threads", lambda: 1)
+    assert share_cores(None, cells[:2]) == (2, 1), "as OMP_NUM_THREADS says"
+    monkeypatch.setattr(training.torch, "get_num_threads", lambda: 8)
     monkeypatch.setattr(training, "choose_device", lambda name: SimpleNamespace(type="cuda"))
     assert share_cores(None, cells) == (1, 8), "a GPU has one at a time"

@@ -36,7 +36,12 @@ def test_bars(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "names", [["X"], ["猫", "كلب", "$a_b$", " "], [f"l{n}" for n in range(80)]]
+    "names",
+    [
+        ["X"],
+        ["猫", "كلب", "$a_b$", " "],
+        pytest.param([f"l{n}" for n in range(80)], marks=pytest.mark.slow),
+    ],
 )
 def test_confusion(tmp_path: Path, names: list[str]) -> None:
     counts = {(name, name): 5 for name in names} | {(names[0], names[-1]): 3}
@@ -63,7 +68,7 @@ def test_reliability(tmp_path: Path) -> None:
     assert 0.05 < ink(picture, tmp_path) < 0.7
 
 
-@pytest.mark.parametrize("size", [1, 12_000])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.slow), 12_000])
 def test_residuals(tmp_path: Path, size: int) -> None:
     gold = np.random.default_rng(1).normal(size=size)
     predicted = gold + 0.1
