@@ -121,6 +121,16 @@ class RankMetric(Measure):
     def score(self, cells: Tensor) -> float:
         """The score of the cells of all rows, ``[n, width]``; NaN where it is not defined."""
 
+    def scores(self, cells: Tensor, times: Tensor) -> Tensor:
+        """The score of several selections of the cells, float64 ``[selections]``.
+
+        Args:
+            cells: as for ``score``.
+            times: how often each cell is in, ``[selections, n]`` in float64.
+        """
+        selections = (cells.repeat_interleave(often.long(), dim=0) for often in times)
+        return torch.tensor([self.score(chosen) for chosen in selections], dtype=torch.float64)
+
     def details(self, cells: Tensor) -> dict[str, float]:
         """Further numbers from the same cells, by name; none unless a measure has some."""
         return {}

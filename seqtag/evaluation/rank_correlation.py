@@ -45,25 +45,43 @@ class SpearmanCorrelation(RankMetric):
 
     def score(self, cells: Tensor) -> float:
         """Mean over the numbers of a target; NaN where gold or prediction does not vary."""
+        return float(self.scores(cells, torch.ones(1, len(cells), dtype=torch.float64)))
+
+    def scores(self, cells: Tensor, times: Tensor) -> Tensor:
+        """See the base class."""
         predicted, gold = cells.numpy().reshape(-1, 2, self.spec.width).transpose(1, 2, 0)
-        scores = []
+        total, count = np.zeros(len(times)), np.zeros(len(times))
         for guesses, truths in zip(predicted, gold, strict=True):
             there = ~np.isnan(truths)
-            if np.unique(truths[there]).size > 1:
-                scores.append(_correlation(guesses[there], truths[there]))
-        return float(np.mean(scores)) if scores else float("nan")
+            scores, defined = _correlations(guesses[there], truths[there], times.numpy()[:, there])
+            total += np.where(defined, scores, 0)
+            count += defined
+        with np.errstate(invalid="ignore"):
+            return torch.from_numpy(total / count)
 
 
-def _correlation(predicted: NDArray[Any], gold: NDArray[Any]) -> float:
-    if np.isnan(predicted).any():
-        return float("nan")
-    ranks, wanted = (_ranks(values) - (len(values) + 1) / 2 for values in (predicted, gold))
-    spread = np.sqrt((ranks**2).sum() * (wanted**2).sum())
-    return float((ranks * wanted).sum() / spread) if spread else float("nan")
+def _correlations(
+    predicted: NDArray[Any], gold: NDArray[Any], times: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Of several selections, ``[selections]``, and whether gold varies in each."""
+    ranks, wanted = (_ranks(values, times) for values in (predicted, gold))
+    spread = (times * wanted**2).sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scores = (times * ranks * wanted).sum(axis=1) / np.sqrt(
+            (times * ranks**2).sum(axis=1) * spread
+        )
+    undefined = np.isnan(predicted)
+    return np.where(times[:, undefined].any(axis=1), np.nan, scores), spread > 0
 
 
-def _ranks(values: NDArray[Any]) -> NDArray[Any]:
-    """The place of each value in ascending order, from 1; the mean place of equal ones."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: NDArray[Any] = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+def _ranks(values: NDArray[Any], times: NDArray[Any]) -> NDArray[Any]:
+    """The place of each value in ascending order around the middle place, ``[selections, n]``.
+
+    Equal values share their mean place.
+    """
+    distinct, inverse = np.unique(values, return_inverse=True)
+    counts = np.zeros((len(distinct), len(times)))
+    np.add.at(counts, inverse, times.T)
+    places = np.cumsum(counts, axis=0) - (counts - 1) / 2
+    ranks: NDArray[Any] = places[inverse].T - (times.sum(axis=1, keepdims=True) + 1) / 2
     return ranks

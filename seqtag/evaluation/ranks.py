@@ -65,34 +65,52 @@ class _LabelRanks(RankMetric):
 
     def score(self, cells: Tensor) -> float:
         """Mean over the labels that have a score; NaN where none has."""
-        scores = list(self.details(cells).values())
-        return float(np.mean(scores)) if scores else float("nan")
+        return float(self.scores(cells, torch.ones(1, len(cells), dtype=torch.float64)))
+
+    def scores(self, cells: Tensor, times: Tensor) -> Tensor:
+        """See the base class."""
+        total, count = np.zeros(len(times)), np.zeros(len(times))
+        for scores, defined in self._of_labels(cells.numpy(), times.numpy()).values():
+            total += np.where(defined, scores, 0)
+            count += defined
+        with np.errstate(invalid="ignore"):
+            return torch.from_numpy(total / count)
 
     def details(self, cells: Tensor) -> dict[str, float]:
         """The score of each label that has one, by its name."""
-        table = cells.numpy()
-        gold = table[:, : len(self._names)] > 0
+        found = self._of_labels(cells.numpy(), np.ones((1, len(cells))))
+        return {name: float(scores[0]) for name, (scores, defined) in found.items() if defined[0]}
+
+    def _of_labels(
+        self, table: NDArray[Any], times: NDArray[Any]
+    ) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
+        """The scores of each label on several selections, and where it has one."""
         found = {}
-        for number, name in enumerate(self._names):
-            wanted = gold[:, number]
+        names = self._names
+        for number, name in enumerate(names):
+            wanted = table[:, number] > 0
             if wanted.all() or not wanted.any():
-                continue
+                continue  # whatever is selected
             known = number < len(self.spec.labels)
-            chances = table[:, len(self._names) + number] if known else np.zeros(len(table))
-            if np.isnan(chances).any():
-                found[name] = float("nan")
-            else:
-                found[name] = self._score_order(*_cut(chances, wanted))
+            chances = table[:, len(names) + number] if known else np.zeros(len(table))
+            hits, misses = _cut(chances, wanted, times)
+            defined = (hits[:, -1] > 0) & (misses[:, -1] > 0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                scores = self._score_order(hits, misses)
+            unknown = np.isnan(chances)
+            if unknown.any():
+                scores = np.where(times[:, unknown].any(axis=1), np.nan, scores)
+            found[name] = scores, defined
         return found
 
     @staticmethod
     @abstractmethod
-    def _score_order(hits: NDArray[Any], misses: NDArray[Any]) -> float:
-        """The score of one label.
+    def _score_order(hits: NDArray[Any], misses: NDArray[Any]) -> NDArray[Any]:
+        """The score of one label on several selections.
 
         Args:
             hits: rows that have the label among those down to each probability that occurs, from
-                the highest on.
+                the highest on, ``[selections, probabilities]``.
             misses: those among them that have it not.
         """
 
@@ -109,11 +127,13 @@ class RocAuc(_LabelRanks):
     """
 
     @staticmethod
-    def _score_order(hits: NDArray[Any], misses: NDArray[Any]) -> float:
+    def _score_order(hits: NDArray[Any], misses: NDArray[Any]) -> NDArray[Any]:
         # A step that adds both kinds is of equal probabilities: its triangle counts half.
         risen = np.diff(hits, prepend=0)
         moved = np.diff(misses, prepend=0)
-        return float((moved * (hits - risen / 2)).sum() / (hits[-1] * misses[-1]))
+        ordered = (moved * (hits - risen / 2)).sum(axis=1)
+        areas: NDArray[Any] = ordered / (hits[:, -1] * misses[:, -1])
+        return areas
 
 
 class AveragePrecision(_LabelRanks):
@@ -127,15 +147,23 @@ class AveragePrecision(_LabelRanks):
     """
 
     @staticmethod
-    def _score_order(hits: NDArray[Any], misses: NDArray[Any]) -> float:
+    def _score_order(hits: NDArray[Any], misses: NDArray[Any]) -> NDArray[Any]:
         gained = np.diff(hits, prepend=0)
-        return float((gained * hits / (hits + misses)).sum() / hits[-1])
+        # Down to a probability that no selected row has yet reached there is nothing gained.
+        precision = hits / np.maximum(hits + misses, 1)
+        scores: NDArray[Any] = (gained * precision).sum(axis=1) / hits[:, -1]
+        return scores
 
 
-def _cut(chances: NDArray[Any], wanted: NDArray[np.bool_]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows with and without the label, down to each distinct probability from the highest on."""
+def _cut(
+    chances: NDArray[Any], wanted: NDArray[np.bool_], times: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Rows with and without the label, down to each distinct probability from the highest on.
+
+    Of several selections, ``[selections, probabilities]``.
+    """
     order = np.argsort(-chances, kind="stable")
-    chances = chances[order]
-    ends = np.append(np.flatnonzero(np.diff(chances)), len(chances) - 1)
-    hits = np.cumsum(wanted[order])[ends].astype(np.float64)
-    return hits, ends + 1 - hits
+    ends = np.append(np.flatnonzero(np.diff(chances[order])), len(chances) - 1)
+    counted = times[:, order]
+    hits = np.cumsum(counted * wanted[order], axis=1)[:, ends]
+    return hits, np.cumsum(counted, axis=1)[:, ends] - hits

@@ -95,7 +95,7 @@ class RankedRows(Rows):
     def __init__(self, *, metric: RankMetric, cells: Sequence[NDArray[np.float64]]) -> None:
         self._metric = metric
         self._counts = np.array([len(row) for row in cells], dtype=np.int64)
-        self._cells = np.concatenate([np.empty((0, metric.width)), *cells])
+        self._cells = torch.from_numpy(np.concatenate([np.empty((0, metric.width)), *cells]))
 
     def __len__(self) -> int:
         """How many rows there are."""
@@ -103,12 +103,9 @@ class RankedRows(Rows):
 
     def scores(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """See the base class."""
-        found = []
-        for row in weights:
-            times = np.repeat(row.astype(np.int64), self._counts)  # of each cell
-            cells = np.repeat(self._cells, times, axis=0)
-            found.append(self._metric.score(torch.from_numpy(cells)))
-        return np.array(found, dtype=np.float64)
+        times = torch.from_numpy(np.repeat(weights, self._counts, axis=1))
+        found: NDArray[np.float64] = self._metric.scores(self._cells, times).numpy()
+        return found
 
     def row_scores(self) -> NDArray[np.float64]:
         """NaN everywhere: one row has no order."""

@@ -78,3 +78,22 @@ def test_equal_to_scipy_on_any_numbers(cases):
         expected = spearmanr(predicted, gold).statistic
         score = scored(ONE, *rows(predicted, gold))
         assert score == pytest.approx(expected, abs=1e-12, nan_ok=True)
+
+
+def test_a_selection_scores_as_its_rows_do_when_they_are_written_out():
+    generator = torch.Generator().manual_seed(5)
+    value = torch.randint(0, 6, (30, 2), generator=generator).double()  # with ties
+    gold = torch.randint(0, 6, (30, 2), generator=generator).double()
+    value[7, 0] = math.nan
+    present = torch.rand(30, 2, generator=generator) < 0.8
+    made = SpearmanCorrelation(TWO)
+    cells = torch.cat(made.row_cells(Prediction(value), Target(gold, present)))
+    times = torch.randint(0, 3, (20, len(cells)), generator=generator).double()
+    times[0] = 0
+    times[1] = torch.arange(len(cells)) == 0
+    times[2:10, 7] = 0
+    found = made.scores(cells, times)
+    for score, often in zip(found, times, strict=True):
+        written_out = made.score(cells.repeat_interleave(often.long(), dim=0))
+        assert float(score) == pytest.approx(written_out, rel=1e-12, nan_ok=True)
+    assert not found[2:7].isnan().any()

@@ -142,3 +142,33 @@ def test_equal_to_scikit_learn_with_several_labels(cases):
             expected = [reference(gold == label, chances[:, label]) for label in both_kinds]
         score = scored(measure(LETTERS), *given)
         assert score == pytest.approx(np.mean(expected)) if expected else math.isnan(score)
+
+
+@pytest.mark.parametrize("measure", [RocAuc, AveragePrecision])
+def test_a_selection_scores_as_its_rows_do_when_they_are_written_out(measure):
+    generator = torch.Generator().manual_seed(5)
+    gold = torch.randint(0, 4, (40,), generator=generator)  # the last label is unknown
+    chances = torch.randint(0, 5, (40, 3), generator=generator).double() / 4  # with ties
+    made = measure(LETTERS)
+    target = Target(gold, torch.ones(40, dtype=torch.bool))
+    cells = torch.cat(made.row_cells(Prediction(gold, chances), target))
+    times = torch.randint(0, 3, (20, 40), generator=generator).double()
+    times[0] = 0
+    times[1] = gold == 2  # of one label alone there is no order
+    times[2] = (gold < 2) * times[2]  # two of the labels never stand there
+    found = made.scores(cells, times)
+    for score, often in zip(found, times, strict=True):
+        written_out = made.score(cells.repeat_interleave(often.long(), dim=0))
+        assert float(score) == pytest.approx(written_out, rel=1e-12, nan_ok=True)
+    assert found[:2].isnan().all()
+    assert not found[2:].isnan().any()
+
+
+@pytest.mark.parametrize("measure", [RocAuc, AveragePrecision])
+def test_a_probability_that_is_none_counts_only_where_it_is_selected(measure):
+    prediction, target = rows([1, 0, 1], [[0.2, 0.8], [0.9, 0.1], [math.nan, math.nan]])
+    made = measure(TWO)
+    cells = torch.cat(made.row_cells(prediction, target))
+    found = made.scores(cells, torch.tensor([[1.0, 1, 0], [1, 1, 1]], dtype=torch.float64))
+    assert found[0] == 1
+    assert found[1].isnan()
