@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +74,14 @@ class Record:
         folds: int | None = self.config["data"].get("folds")
         return folds
 
+    def digest(self, split: str) -> str | None:
+        """Of the content of the files that are a split as a whole; None of a part of others."""
+        known = (self.environment.get("data") or {}).get(split) or {}
+        if "part" in known or self.config["data"].get(split) is None:
+            return None
+        digest: str | None = known.get("sha256")
+        return digest
+
     def splits(self) -> list[str]:
         """The splits whose rows were written."""
         return [split for split in SPLITS if (self.folder / rows_file(split)).is_file()]
@@ -84,6 +93,7 @@ class RowTable:
 
     Attributes:
         file: that file.
+        split: that it is of.
         rows: index of each row in the split, ascending.
         digests: of each row, the hashes of its input and of its target.
         measures: the measures that the run was scored by, by name.
@@ -93,6 +103,7 @@ class RowTable:
     """
 
     file: Path
+    split: str
     rows: NDArray[np.int64]
     digests: NDArray[np.str_]
     measures: dict[str, Measure]
@@ -132,21 +143,15 @@ class RowTable:
             return SummedRows(metric=kind, statistics=statistics)
 
 
-class damage:  # noqa: N801  # reads as a word in a with statement
-    """Turns whatever reading a damaged file raises into one line that names the file."""
-
-    def __init__(self, file: Path, what: str = "") -> None:
-        self._where = f"{file} ({what})" if what else str(file)
-
-    def __enter__(self) -> None:
-        """Nothing to prepare."""
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
-        """Raise ValueError for what damage raises."""
-        known = (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError)
-        if isinstance(error, known):
-            reason = " ".join(str(error).split()) or type(error).__name__
-            raise ValueError(f"cannot read {self._where}: {reason[:200]}") from error
+@contextmanager
+def damage(file: Path, what: str = "") -> Iterator[None]:
+    """Turn whatever reading a damaged file raises into one line that names the file."""
+    try:
+        yield
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, yaml.YAMLError) as error:
+        where = f"{file} ({what})" if what else str(file)
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise ValueError(f"cannot read {where}: {reason[:200]}") from error
 
 
 def is_run(folder: Path) -> bool:
@@ -261,6 +266,7 @@ def read_rows(record: Record, split: str) -> RowTable:
         measures = Task.from_config(record.config).metrics(spec)
     return RowTable(
         file=file,
+        split=split,
         rows=rows,
         digests=np.stack(digests, axis=1).reshape(-1, 2),
         measures={name: measure for name, measure in measures.items() if name in names},

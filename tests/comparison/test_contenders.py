@@ -113,6 +113,37 @@ def test_runs_on_other_data_are_refused(tmp_path: Path, other: dict, message: st
     assert str(tmp_path / "2") in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("file", "digests", "part", "alike"),
+    [
+        ("t.tsv", ("a", "a"), {}, True),
+        ("t.tsv", ("a", "b"), {}, False),
+        ("t.tsv", (None, None), {}, False),
+        (None, ("a", "a"), {}, False),  # cut from the training rows, perhaps otherwise
+        ("t.tsv", ("a", "a"), {"part": "fold 1 of 2"}, False),
+    ],
+)
+def test_one_file_split_otherwise_has_the_same_rows(
+    tmp_path: Path, file: str | None, digests: tuple, part: dict, alike: bool
+) -> None:
+    runs = [
+        fake_run(
+            tmp_path / word,
+            "yynnyn",
+            word=word,
+            config={"data.test": file},
+            environment={"data": {"test": {"sha256": digest} | part}},
+        )
+        for word, digest in zip(("words", "letters"), digests, strict=True)
+    ]
+    groups, _ = group_runs([entry(run) for run in runs], dict(zip(runs, "ab", strict=True)))
+    if alike:
+        check_same_rows(groups)
+        return
+    with pytest.raises(ValueError, match="6 have another input, 0 another target"):
+        check_same_rows(groups)
+
+
 def test_null_and_absent_are_alike(tmp_path: Path) -> None:
     one = settings_of(read_record(fake_run(tmp_path / "1", "y", gold="y")))
     other = settings_of(
