@@ -22,9 +22,10 @@ from rich.table import Table
 from seqtag.batch import TargetSpec
 from seqtag.evaluation.labels import Accuracy, MacroF1
 from seqtag.evaluation.metrics import Metric
+from seqtag.evaluation.randomisation import randomise
 from seqtag.evaluation.resampling import SummedRows, bootstrap, interval, score_sums
 from seqtag.evaluation.sequences import ExactMatch
-from seqtag.evaluation.significance import LEVEL, bootstrap_test, pool_folds, randomise
+from seqtag.evaluation.significance import LEVEL, bootstrap_test
 from seqtag.evaluation.spans import SpanF1Strict
 
 PAIRS = 2000
@@ -187,9 +188,8 @@ def _simulate(
                     [SummedRows(metric=metric, statistics=part[side, seed]) for part in parts]
                     for seed in range(seeds)
                 ]
-        pooled = {name: pool_folds(sample, "alike") or [] for name, sample in samples.items()}
         both = [(f"{pair}/0", f"{pair}/1") for pair in range(count)]
-        found = randomise(pooled, both, shuffles=SHUFFLES, seed=begin)
+        found = randomise(samples, both, shuffles=SHUFFLES, seed=begin)
         told += [p < LEVEL for p in found.values()]
         drawn = bootstrap(list(samples.values()), resamples=RESAMPLES, seed=begin)
         scores = [

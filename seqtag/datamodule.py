@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from pytorch_lightning import LightningDataModule
 from pytorch_lightning.loops.progress import _ProcessedTracker
 from torch.utils.data import DataLoader, Dataset
@@ -25,6 +27,7 @@ from seqtag.data.source import build_reader
 from seqtag.data.tokenizers import Tokenizer
 from seqtag.data.windows import LongRows
 from seqtag.nn.search import Search
+from seqtag.preparation.parts import INPUT_HASH
 from seqtag.preparation.preparation import FILES, Preparation
 from seqtag.preparation.rows import (
     ReadRows,
@@ -226,6 +229,28 @@ class DataModule(LightningDataModule):
         self._encode(name, read)
         self.faults.raise_errors()
         return self.splits[name]
+
+    def seen_in_training(self, name: str) -> NDArray[np.bool_] | None:
+        """Whether the input of each row of a split is one of the training split's, ``[rows]``.
+
+        None where the training files are gone, or were not stored.
+        """
+        given = self._data["train"]
+        if given is None or self._data["streaming"]:
+            return None
+        try:
+            train = self._preparation.read("train")
+        except (ValueError, OSError):
+            return None
+        read = {"train": train}
+        if check_folds({**self._data, "test": None}):
+            read["train"], _ = self._fold(train)
+        self._cut_train(read)
+        learnt, asked = (
+            np.array(rows[INPUT_HASH][:], np.int64)
+            for rows in (read["train"].rows, self.splits[name].rows)
+        )
+        return np.isin(asked, learnt)
 
     def batches(self, name: str, *, shuffle: bool) -> DataLoader[Batch]:
         """A loader over a split: shuffled for training, or sorted by length."""

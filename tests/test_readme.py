@@ -99,14 +99,34 @@ def test_every_training_in_the_tour_gets_a_limit() -> None:
     assert trainings == sum(text.count(LIMIT) for text in texts) >= 8
 
 
-def test_commands_outside_the_tour_are_such_as_can_be_typed() -> None:
+def outside_the_tour() -> list[tuple[str, list[str]]]:
+    """Command and words of every line that would take too long."""
     texts = [t for marked, language, t in BLOCKS if language == "sh" and not marked]
-    lines = re.findall(r"^python -m seqtag (.+)$", "\n".join(texts), re.M)
+    text = "\n".join(texts).replace("\\\n", " ")
+    split = map(shlex.split, re.findall(r"^python -m seqtag (.+)$", text, re.M))
+    return [(command, words) for command, *words in split]
+
+
+def test_commands_outside_the_tour_are_such_as_can_be_typed() -> None:
+    lines = outside_the_tour()
     assert lines
-    for line in lines:
+    for command, words in lines:
         # They take too long to be run, but not to be composed.
-        command, *words = shlex.split(line)
-        assert run_command(command, [*words, "--cfg", "job"]) == 0, line
+        assert run_command(command, [*words, "--cfg", "job"]) == 0, words
+
+
+@pytest.mark.slow
+def test_comparisons_outside_the_tour_could_be_trained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tried = 0
+    for command, words in outside_the_tour():
+        public = any("ewt" in word for word in words) and "SEQTAG_BENCHMARK_DATA" not in os.environ
+        if command == "compare" and not public:
+            assert run_command(command, [*words, "dry_run=true", f"runs={tmp_path}"]) == 0, words
+            tried += 1
+    assert tried >= 2
+    assert "without_attention, seed 3" in capsys.readouterr().out
 
 
 def test_the_make_targets_and_the_plain_equivalents_are_the_makefile_s() -> None:

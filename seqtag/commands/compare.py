@@ -37,19 +37,9 @@ def compare(config: dict[str, Any], overrides: list[str], runs: list[str]) -> No
 
 def _compare_runs(config: dict[str, Any], runs: Sequence[str]) -> None:
     from seqtag.comparison.compare import find_runs
-    from seqtag.training.run_directory import create_directory
 
     folders, skipped = find_runs([Path(run).expanduser().absolute() for run in runs])
-    output = config["output"]
-    _report(
-        config,
-        folders,
-        names=None,
-        skipped=skipped,
-        folder=create_directory(Path(config["runs"]).expanduser().absolute() / "compare")
-        if output is None
-        else Path(output).expanduser().absolute(),
-    )
+    _report(config, folders, names=None, skipped=skipped, folder=None)
 
 
 def _compare_variants(config: dict[str, Any], overrides: Sequence[str]) -> None:
@@ -60,7 +50,16 @@ def _compare_variants(config: dict[str, Any], overrides: Sequence[str]) -> None:
     if trained is None:
         return
     if trained.runs:
-        _report(config, list(trained.runs), names=trained.runs, skipped={}, folder=trained.folder)
+        _report(
+            config,
+            list(trained.runs),
+            names=trained.runs,
+            skipped={
+                cell: f"its training failed: {message}"
+                for cell, message in trained.failures.items()
+            },
+            folder=trained.folder,
+        )
     if trained.failures:
         lines = [f"{cell}: {message}" for cell, message in trained.failures.items()]
         raise ValueError(
@@ -75,12 +74,14 @@ def _report(
     *,
     names: dict[Path, str] | None,
     skipped: dict[str, str],
-    folder: Path,
+    folder: Path | None,
 ) -> None:
+    """Compare, and write to a folder; None for ``output``, or a new one."""
     from seqtag.comparison.compare import compare_runs
     from seqtag.report.comparison.attention import draw_attention
     from seqtag.report.comparison.page import write_report
     from seqtag.report.comparison.terminal import print_comparison
+    from seqtag.training.run_directory import create_directory
 
     found = compare_runs(
         runs,
@@ -92,6 +93,10 @@ def _report(
     )
     found.skipped |= skipped
     print_comparison(found)
+    if folder is None and config["output"] is None:
+        folder = create_directory(Path(config["runs"]).expanduser().absolute() / "compare")
+    elif folder is None:
+        folder = Path(config["output"]).expanduser().absolute()
     folder.mkdir(parents=True, exist_ok=True)
     write_report(found, folder, draw_attention(found, device=config["device"]))
     print(folder / "report.html")

@@ -23,7 +23,12 @@ from seqtag.report.tables import print_scores
 from seqtag.report.worst import find_worst, print_worst, ranking_metric
 from seqtag.scoring import selection_metric
 from seqtag.training.results import score_split
-from seqtag.training.run_directory import create_directory, describe_environment, write_json
+from seqtag.training.run_directory import (
+    create_directory,
+    describe_environment,
+    write_configs,
+    write_json,
+)
 
 RUNS = Runs.ONE
 SPLITS = ("dev", "test")
@@ -40,6 +45,7 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> None:
         raise ValueError(f"worst is {config['worst']}; it must be 0 or more")
     config = absolute_data_paths(config)
     checkpoint = load_checkpoint(config["run"])
+    trained = checkpoint.config
     checkpoint.use(config)
     data = DataModule(config, inputs=checkpoint.inputs, target=checkpoint.target)
     split = data.read_split(name)
@@ -67,7 +73,8 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> None:
         if config["output"] is not None
         else checkpoint.path.parent / "evaluations"
     )
-    write_json(folder / "metrics.json", scored.metrics | scored.floors)
+    # As a run has them, so that `compare` reads this folder like one.
+    write_configs(folder, {key: config[key] for key in trained}, overrides)
     write_json(folder / "errors.json", {**evaluation.content(), "worst": worst})
     environment = describe_environment(config, {name: split.source()})
     write_json(folder / "environment.json", environment)
@@ -86,6 +93,7 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> None:
     )
     empty = Output([] if task.per_element else None)
     write_predicted_files(reader, config["data"][name], scored.outputs, empty, folder)
+    write_json(folder / "metrics.json", scored.metrics | scored.floors)
 
     print_scores(scored.metrics, scored.floors)
     evaluation.show()

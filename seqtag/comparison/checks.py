@@ -12,9 +12,11 @@ from typing import Any
 
 from seqtag.budget import resolve_budget
 from seqtag.comparison.plan import Cell
+from seqtag.data.corpus import iterate
 from seqtag.datamodule import DataModule
 from seqtag.doctor import examine
 from seqtag.training.fit import make_loop, quiet_lightning, read_data
+from seqtag.training.results import digest_gold
 from seqtag.training.settings import check_settings
 
 NOT_OF_DATA = frozenset(
@@ -36,8 +38,8 @@ class Checked:
     """What is known of a cell before it is trained.
 
     Attributes:
-        data: of each split the SHA-256 of its files, how many rows it has and which they are; of
-            further files the SHA-256.
+        data: of each split the SHA-256 of its files, how many rows it has, which they are and what
+            is right of them; of further files the SHA-256.
         split: that the comparison is about.
         score: that is said of a finished cell.
     """
@@ -83,8 +85,8 @@ def check_cells(cells: Sequence[Cell], *, split: str | None, score: str | None) 
         known = checked[other.variant, other.fold]
         if found.data[scored] != known.data[scored]:
             raise ValueError(
-                f"variants {other.variant} and {cell.variant} are scored on other {scored} rows: "
-                "nothing could be compared"
+                f"variants {other.variant} and {cell.variant} are scored on other {scored} rows, "
+                "or on targets that are split otherwise: nothing could be compared"
             )
     return [checked[cell.variant, cell.fold] for cell in cells]
 
@@ -120,9 +122,12 @@ def _content(data: DataModule, config: Mapping[str, Any]) -> dict[str, Any]:
     """What tells the data from others of the same name."""
     splits = {name: [s["sha256"], s["rows"]] for name, s in data.sources().items()}
     for name, split in data.splits.items():
-        # Which rows of the files they are, where they are a part.
-        lines = json.dumps(split.rows["line"][:]).encode()
-        splits[name].append(hashlib.sha256(lines).hexdigest())
+        # Which rows of the files they are, where they are a part; and what is right of them, which
+        # a tokenizer of targets may change.
+        told = [split.rows["line"][:]]
+        if name != "train":
+            told.append([digest_gold(row) for row in iterate(split.rows)])
+        splits[name].append(hashlib.sha256(json.dumps(told).encode()).hexdigest())
     given = {key: config["data"].get(key) for key in FURTHER_FILES}
     files = {
         key: data.cache.digest(Path(path))

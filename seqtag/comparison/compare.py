@@ -11,12 +11,13 @@ import numpy as np
 from seqtag.comparison.comparison import Comparison, Contender
 from seqtag.comparison.contender_scores import score_contenders
 from seqtag.comparison.contenders import Entry, Group, check_same_rows, group_runs
-from seqtag.comparison.disagreements import Difference, advantage, describe, score_rows
-from seqtag.comparison.entrants import Entrant, find_floors, name_entrants
+from seqtag.comparison.disagreements import Difference, describe
+from seqtag.comparison.entrants import Entrant, find_floors, name_entrants, remark_schemes
 from seqtag.comparison.naming import name_contenders
 from seqtag.comparison.pairs import compare_pairs, say_of_each
 from seqtag.comparison.record import METRICS, Record, find_runs, read_record, read_rows
 from seqtag.comparison.remarks import agreeing, remark
+from seqtag.comparison.row_scores import advantage, score_rows
 from seqtag.evaluation.resampling import Sample
 
 __all__ = ["compare_runs", "find_runs"]
@@ -89,7 +90,8 @@ def compare_runs(
     rows = sum(len(entry.table.rows) for entry in groups[0].runs[0])
     if rows == 1:
         notes.append("one row only: its intervals and tests say nothing")
-    notes += [*remark(contenders), *said, *tested, *fewer, *ranked, *lacking]
+    notes += [*remark(contenders), *remark_schemes(trained, measures), *said]
+    notes += [*tested, *fewer, *ranked, *lacking]
     return Comparison(
         split=split,
         metric=metric,
@@ -200,7 +202,7 @@ def _differences(
             continue
         chosen = samples if measure == metric else {n: entrants[n].sample(measure) for n in order}
         rows = {
-            name: score_rows(chosen[name], entrants[name].meaning_of_columns()) for name in order
+            name: score_rows(chosen[name], entrants[name].shared_columns(measure)) for name in order
         }
         if all(np.isnan(found.own).all() for found in rows.values()):
             continue

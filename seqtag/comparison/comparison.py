@@ -66,7 +66,7 @@ class Contender:
         best_epochs: the best epoch of each run.
         runs: their directories, seed by seed and fold by fold.
         curves: of each run.
-        words: what the tests say of it against each other contender, the closest first.
+        words: what the tests say of it against each that it is tested against, the closest first.
     """
 
     name: str
@@ -98,9 +98,9 @@ class Pair:
         p: of a difference as large by chance of the rows, with the models as they are; NaN where a
             score is not defined, as all numbers of such a pair.
         corrected: the same, corrected for the number of pairs (Holm 1979).
-        p_seeds: of means as far apart by chance of the seeds, of this pair by itself (Welch 1947;
-            beside a floor, which has none, Student 1908). None without two seeds of whatever was
-            trained, or where no seed changes anything.
+        p_seeds: of means as far apart by chance of the seeds (Welch 1947; beside a floor, which
+            has none, Student 1908), corrected for the number of pairs that have one (Holm). None
+            without two seeds of whatever was trained, or where no seed changes anything.
         test: which test gave ``p``.
         words: the verdict, said of the first.
     """
@@ -172,7 +172,7 @@ class Comparison:
         rows: that the split has.
         resamples: of the bootstrap.
         contenders: the best first; floors among them where their scores put them.
-        pairs: every two contenders, in the order of the contenders.
+        pairs: every two contenders, in the order of the contenders; not two floors.
         disagreements: of neighbours in the order, floors left out, and of the first and last.
         notes: what a reader must know: other budgets, other code, one seed only, ...
         skipped: run directories that were left out, and why.

@@ -202,7 +202,8 @@ def check_same_rows(groups: Sequence[Group]) -> None:
                 if reason := _difference(one, other):
                     raise ValueError(
                         f"{one.folder} and {other.folder} were scored on different data: {reason}; "
-                        "compare runs of one data set, or `evaluate` them on one"
+                        "compare runs of one data set, or what `evaluate RUN data.test=FILE` wrote "
+                        "of each"
                     )
 
 
@@ -228,6 +229,6 @@ def _difference(one: Entry, other: Entry) -> str | None:
 
 
 def _is_one_file(one: Entry, other: Entry) -> bool:
-    """Whether two runs read the split from files of the same content, none of it left out."""
-    digests = [entry.record.digest(entry.table.split) for entry in (one, other)]
-    return digests[0] is not None and digests[0] == digests[1]
+    """Whether two runs took the split from files of the same content, in the same way."""
+    sources = [entry.record.source(entry.table.split) for entry in (one, other)]
+    return sources[0] is not None and sources[0] == sources[1]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seqtag.comparison.contenders import Entry, Group
 from seqtag.comparison.naming import unique
+from seqtag.evaluation.metrics import Metric
 from seqtag.evaluation.resampling import Sample
+from seqtag.evaluation.spans import SpanF1Strict
 
 
 @dataclass(kw_only=True)
@@ -46,16 +48,23 @@ class Entrant:
         """
         return [[entry.table.scored(measure, self.floor) for entry in folds] for folds in self.runs]
 
-    def meaning_of_columns(self) -> Any:
-        """What the statistics are counts of, of each fold; None where seeds differ in it."""
-        found = [
-            [
-                (spec.labels, spec.unseen, spec.mean, spec.scheme)
-                for spec in (entry.table.spec for entry in folds)
-            ]
-            for folds in self.runs
+    def columns(self, measure: str) -> list[list[dict[str, Any]]] | None:
+        """What the statistics of a measure are counts of, of each seed, of each fold.
+
+        See ``Metric.counts_of``; None for a measure that has no statistics.
+        """
+        kinds = [[entry.table.measures[measure] for entry in folds] for folds in self.runs]
+        if not all(isinstance(kind, Metric) for folds in kinds for kind in folds):
+            return None
+        return [
+            [{name: getattr(kind.spec, name) for name in kind.counts_of} for kind in folds]  # type: ignore[attr-defined]
+            for folds in kinds
         ]
-        return found[0] if all(other == found[0] for other in found) else None
+
+    def shared_columns(self, measure: str) -> list[dict[str, Any]] | None:
+        """The same of each fold; None also where seeds differ in it."""
+        found = self.columns(measure)
+        return found[0] if found and all(other == found[0] for other in found) else None
 
 
 def name_entrants(contenders: Mapping[str, Group]) -> list[Entrant]:
@@ -95,8 +104,8 @@ def find_floors(
         }
         if len(scores) > 1:
             notes.append(
-                f"the floor '{heading}' is not the same beside all runs, which learnt from other "
-                f"rows; it is the one beside {first[0].folder.name}"
+                f"the floor '{heading}' is not the same beside all runs, which {_apart(runs)}; "
+                f"it is the one beside {first[0].folder.name}"
             )
         found.append((heading, floor, first, said.get("meaning", "")))
     names = unique([*(entrant.name for entrant in entrants), *(heading for heading, *_ in found)])
@@ -104,3 +113,34 @@ def find_floors(
         Entrant(name=name, runs=[first], group=None, floor=floor, meaning=meaning)
         for name, (_, floor, first, meaning) in zip(names[len(entrants) :], found, strict=True)
     ], notes
+
+
+def _apart(runs: Sequence[Sequence[Entry]]) -> str:
+    """In what runs differ that a floor may have from them."""
+    specs = [[entry.table.spec for entry in folds] for folds in runs]
+    for name, said in (("scheme", "learnt other span schemes"), ("labels", "learnt other labels")):
+        values = [[getattr(spec, name) for spec in own] for own in specs]
+        if any(own != values[0] for own in values):
+            return said
+    return "learnt from other rows"
+
+
+def remark_schemes(entrants: Sequence[Entrant], measures: Sequence[str]) -> Iterator[str]:
+    """Yield what must be said of runs that learnt other span schemes.
+
+    Args:
+        entrants: the runs.
+        measures: that are shown.
+    """
+    learnt: dict[str, list[str]] = {}
+    read: dict[str, None] = {}
+    for entrant in entrants:
+        table = entrant.runs[0][0].table
+        learnt.setdefault(str(table.spec.scheme), []).append(entrant.name)
+        for name in measures:
+            kind = table.measures.get(name)
+            if isinstance(kind, SpanF1Strict) or "scheme" in getattr(kind, "counts_of", ()):
+                read[name] = None
+    if len(learnt) > 1:
+        schemes = "; ".join(f"{scheme} {', '.join(names)}" for scheme, names in learnt.items())
+        yield f"not one span scheme: {schemes}. Each is scored in its own by {', '.join(read)}"

@@ -10,25 +10,17 @@ from numpy.typing import NDArray
 
 from seqtag.comparison.comparison import Contender, Pair
 from seqtag.comparison.entrants import Entrant
+from seqtag.comparison.row_tests import draw
 from seqtag.comparison.words import Evidence, verdict
-from seqtag.evaluation.resampling import Sample, SummedRows, interval
+from seqtag.evaluation.resampling import Sample, interval
 from seqtag.evaluation.significance import (
     BOOTSTRAP,
-    LEVEL,
     RANDOMISATION,
     bootstrap_test,
     constant_test,
     holm,
-    pool_folds,
-    randomise,
     seeds_test,
 )
-
-SHUFFLES = 5
-"""Of the randomisation, for each resample of the bootstrap."""
-
-FINEST = 4
-"""How far below the level the smallest p can be that many pairs leave after correction."""
 
 
 def compare_pairs(
@@ -40,7 +32,7 @@ def compare_pairs(
     *,
     higher_is_better: bool,
 ) -> tuple[list[Pair], list[str]]:
-    """Every two contenders, in their order, and what must be said of the tests.
+    """Every two contenders but two floors, in their order, and what must be said of the tests.
 
     Args:
         contenders: the best first.
@@ -51,21 +43,19 @@ def compare_pairs(
         higher_is_better: of it.
     """
     ordered = {contender.name: contender for contender in contenders}
-    pairs = list(combinations(ordered, 2))
-    folds, swappable = _pooled(entrants, samples)
-    swapped = [
+    pairs = [
         pair
-        for pair in pairs
-        if pair[0] in swappable and swappable[pair[0]] == swappable.get(pair[1])
+        for pair in combinations(ordered, 2)
+        if any(ordered[name].floor is None for name in pair)
     ]
-    resamples = len(next(iter(draws.values())))
-    # The smallest p is one in all shuffles, and correction multiplies it by the number of pairs.
-    shuffles = max(SHUFFLES * resamples, int(FINEST / LEVEL * len(pairs)))
-    randomised = randomise(folds, swapped, shuffles=shuffles)
+    if not pairs:
+        return [], []
+    randomised, further, notes = draw(pairs, entrants, samples, draws, metric)
     made: list[Pair] = []
     for first, second in pairs:
         difference = _ahead(ordered[first], ordered[second], metric, higher_is_better)
-        ahead = draws[first] - draws[second] if higher_is_better else draws[second] - draws[first]
+        found = draws if (first, second) in randomised else further
+        ahead = found[first] - found[second] if higher_is_better else found[second] - found[first]
         low, high = interval(ahead)
         if difference != difference:
             low = high = float("nan")
@@ -87,15 +77,9 @@ def compare_pairs(
                 words="",
             )
         )
-    for pair, corrected in zip(made, holm([pair.p for pair in made]), strict=True):
-        pair.corrected = corrected
+    _correct(made)
+    for pair in made:
         pair.words = verdict(pair.second, _evidence(pair, ordered), ahead=True)
-    notes = []
-    if made and randomised and len(randomised) < len(made):
-        notes.append(
-            f"{len(made) - len(randomised)} of {len(made)} pairs are tested by the {BOOTSTRAP}: "
-            "the two learnt from other data, so that what they were scored by cannot be swapped"
-        )
     return made, notes
 
 
@@ -112,6 +96,15 @@ def say_of_each(contenders: Sequence[Contender], pairs: Sequence[Pair]) -> None:
         contender.words = [words for _, words in sorted(said[name], key=lambda one: one[0])]
 
 
+def _correct(pairs: Sequence[Pair]) -> None:
+    """Correct p for the number of pairs that have one, over the rows and over the seeds."""
+    nothing = float("nan")
+    seeds = holm([nothing if pair.p_seeds is None else pair.p_seeds for pair in pairs])
+    for pair, corrected, of_seeds in zip(pairs, holm([p.p for p in pairs]), seeds, strict=True):
+        pair.corrected = corrected
+        pair.p_seeds = None if pair.p_seeds is None else of_seeds
+
+
 def _evidence(pair: Pair, contenders: Mapping[str, Contender]) -> Evidence:
     trained = [
         contenders[name] for name in (pair.first, pair.second) if contenders[name].floor is None
@@ -120,21 +113,7 @@ def _evidence(pair: Pair, contenders: Mapping[str, Contender]) -> Evidence:
         corrected=pair.corrected,
         p_seeds=pair.p_seeds,
         one_seed=any(len(contender.seeds) == 1 for contender in trained),
-        seeds=bool(trained),
     )
-
-
-def _pooled(
-    entrants: Mapping[str, Entrant], samples: Mapping[str, Sample]
-) -> tuple[dict[str, list[SummedRows]], dict[str, object]]:
-    """What can be swapped: the rows of each fold pooled over seeds, and what their columns mean."""
-    folds: dict[str, list[SummedRows]] = {}
-    columns: dict[str, object] = {}
-    for name, sample in samples.items():
-        meaning = entrants[name].meaning_of_columns()
-        if (pooled := pool_folds(sample, meaning)) is not None:
-            folds[name], columns[name] = pooled, meaning
-    return folds, columns
 
 
 def _ahead(first: Contender, second: Contender, metric: str, higher_is_better: bool) -> float:
@@ -144,9 +123,10 @@ def _ahead(first: Contender, second: Contender, metric: str, higher_is_better: b
 
 
 def _over_seeds(first: Contender, second: Contender, metric: str) -> float | None:
+    """The p over the seeds of two by themselves."""
     one, other = first.scores[metric], second.scores[metric]
     if first.floor is None and second.floor is None:
         return seeds_test(one.seeds, other.seeds)
     if first.floor is None:
         return constant_test(one.seeds, other.mean)
-    return constant_test(other.seeds, one.mean) if second.floor is None else None
+    return constant_test(other.seeds, one.mean)

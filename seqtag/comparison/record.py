@@ -28,6 +28,9 @@ PREDICTIONS, EPOCHS, OVERRIDES = "predictions.jsonl", "metrics.csv", "overrides.
 
 SPLITS = ("test", "dev")
 
+CUT_BY = ("dev_fraction", "dev_seed", "folds", "fold")
+"""Keys of ``data`` that say which training rows a split without files of its own is."""
+
 _WIDE = 64
 """Metrics with more statistics than this are kept sparse: a row touches few of them."""
 
@@ -74,13 +77,16 @@ class Record:
         folds: int | None = self.config["data"].get("folds")
         return folds
 
-    def digest(self, split: str) -> str | None:
-        """Of the content of the files that are a split as a whole; None of a part of others."""
-        known = (self.environment.get("data") or {}).get(split) or {}
-        if "part" in known or self.config["data"].get(split) is None:
+    def source(self, split: str) -> tuple[Any, ...] | None:
+        """What a split was read from: the digest of its files, and which part of them it is.
+
+        None where the run does not say.
+        """
+        digest = ((self.environment.get("data") or {}).get(split) or {}).get("sha256")
+        if digest is None:
             return None
-        digest: str | None = known.get("sha256")
-        return digest
+        whole = self.config["data"].get(split) is not None
+        return digest, *(None if whole else self.config["data"].get(key) for key in CUT_BY)
 
     def splits(self) -> list[str]:
         """The splits whose rows were written."""

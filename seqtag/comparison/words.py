@@ -15,15 +15,13 @@ class Evidence:
 
     Attributes:
         corrected: p over the rows, corrected for the number of pairs; NaN without a difference.
-        p_seeds: p over the seeds, or None.
+        p_seeds: p over the seeds, corrected likewise, or None.
         one_seed: whether a side that was trained on has a single seed.
-        seeds: whether a side was trained at all, rather than both being floors.
     """
 
     corrected: float
     p_seeds: float | None
     one_seed: bool
-    seeds: bool
 
 
 def verdict(other: str, evidence: Evidence, *, ahead: bool) -> str:
@@ -59,9 +57,7 @@ def verdict(other: str, evidence: Evidence, *, ahead: bool) -> str:
         return f"not told apart from {other} ({rows})"
     if evidence.one_seed:
         return f"{word} than {other} on these rows with these models ({rows}; one seed)"
-    if evidence.seeds:
-        return f"{word} than {other} ({rows}; every seed scores the same)"
-    return f"{word} than {other} ({rows})"
+    return f"{word} than {other} ({rows}; every seed scores the same)"
 
 
 def say_p(p: float) -> str:

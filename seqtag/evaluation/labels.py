@@ -24,6 +24,7 @@ class Accuracy(ArithmeticMetric):
     """
 
     higher_is_better: ClassVar[bool] = True
+    counts_of: ClassVar[tuple[str, ...]] = ("scheme",)
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:

@@ -51,6 +51,10 @@ class Metric(Measure):
         spec: see the base class.
     """
 
+    counts_of: ClassVar[tuple[str, ...]] = ("labels", "unseen", "scheme", "mean")
+    """What of ``spec`` decides what the statistics are counts of: where two models have these
+    alike, one's statistics of a row may stand for the other's."""
+
     @property
     @abstractmethod
     def size(self) -> int:

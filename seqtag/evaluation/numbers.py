@@ -66,6 +66,7 @@ class RootMeanSquaredError(ArithmeticMetric):
     """
 
     higher_is_better: ClassVar[bool] = False
+    counts_of: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
@@ -95,6 +96,7 @@ class MeanAbsoluteError(ArithmeticMetric):
     """
 
     higher_is_better: ClassVar[bool] = False
+    counts_of: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:

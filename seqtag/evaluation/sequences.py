@@ -98,6 +98,7 @@ class ExactMatch(ArithmeticMetric):
     """
 
     higher_is_better: ClassVar[bool] = True
+    counts_of: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
@@ -145,6 +146,7 @@ class SymbolErrorRate(ArithmeticMetric):
     """
 
     higher_is_better: ClassVar[bool] = False
+    counts_of: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:

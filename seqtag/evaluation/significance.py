@@ -6,13 +6,12 @@ other seeds would give other models.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from seqtag.evaluation.metrics import Metric
-from seqtag.evaluation.resampling import SEED, Sample, SummedRows, blocks, score_sums, sum_each
+from seqtag.evaluation.randomisation import ROUNDING
 
 LEVEL = 0.05
 """A smaller p is told apart from chance."""
@@ -20,115 +19,13 @@ LEVEL = 0.05
 RANDOMISATION, BOOTSTRAP = "approximate randomisation", "paired bootstrap"
 """What the tests over rows are called."""
 
-ROUNDING = 1e-9
-"""Two differences are alike that differ by less than this share of the scores."""
-
-
-def pool_folds(sample: Sample, columns: object) -> list[SummedRows] | None:
-    """The rows of each fold with the mean of their statistics over seeds.
-
-    Args:
-        sample: of a contender.
-        columns: what the statistics are counts of; None where that differs between seeds.
-
-    Returns:
-        None where there is no such mean: that, or the score is no function of a sum.
-    """
-    pooled = []
-    for seeds in zip(*sample, strict=True):
-        rows = [rows for rows in seeds if isinstance(rows, SummedRows)]
-        if columns is None or len(rows) < len(seeds):
-            return None
-        total = sum((other.statistics for other in rows[1:]), start=rows[0].statistics)
-        pooled.append(SummedRows(metric=rows[0].metric, statistics=total / len(rows)))
-    return pooled
-
-
-def randomise(
-    contenders: Mapping[str, Sequence[SummedRows]],
-    pairs: Iterable[tuple[str, str]],
-    *,
-    shuffles: int,
-    seed: int = SEED,
-) -> dict[tuple[str, str], float]:
-    """How often chance makes two contenders differ as much, by approximate randomisation.
-
-    Of every row the two may swap what they said, all seeds of it together; were they alike, the
-    difference after random swaps would be as large as the one that is there (Noreen 1989; Yeh
-    2000). Two-sided, and with the arrangement that is there counted among the shuffled ones, so
-    that p is never 0. A shuffled difference that is not defined counts as one as large.
-
-    Args:
-        contenders: of each, the rows pooled over its seeds, of each fold; statistics of a pair
-            mean the same, column by column.
-        pairs: which two are compared; each is asked for its score of every fold, and these are
-            averaged.
-        shuffles: how many.
-        seed: of the draws.
-
-    Returns:
-        Of each pair, p; NaN where the difference itself is not defined.
-    """
-    places = {name: place for place, name in enumerate(contenders)}
-    against: dict[str, list[str]] = {}
-    for one, other in pairs:
-        against.setdefault(one, []).append(other)
-    if not against:
-        return {}
-    by_fold = list(zip(*contenders.values(), strict=True))
-    rows = [len(fold[0]) for fold in by_fold]
-    totals = [np.stack(sum_each(np.ones((1, len(fold[0]))), fold)) for fold in by_fold]
-    metrics = {name: [fold.metric for fold in folds] for name, folds in contenders.items()}
-    observed: dict[str, NDArray[np.float64]] = {}
-    tolerance: dict[str, NDArray[np.float64]] = {}
-    for one, others in against.items():
-        first, second = places[one], [places[other] for other in others]
-        mine = _mean(metrics[one], [total[[first]] for total in totals])
-        theirs = _mean(metrics[one], [total[second] for total in totals])
-        observed[one] = np.abs(mine - theirs)
-        tolerance[one] = ROUNDING * np.maximum(np.abs(mine), np.abs(theirs))
-    larger = {one: np.zeros(len(others), dtype=np.int64) for one, others in against.items()}
-    generator = np.random.default_rng(seed)
-    wide = sum(total.shape[0] * total.shape[2] for total in totals)
-    for size in blocks(max(sum(rows), wide), shuffles):
-        # +1 leaves a row as it is, -1 swaps it. A pair's sums then follow from those of each
-        # contender, so that no pair has to go through the rows by itself.
-        signs = [2.0 * generator.integers(2, size=(size, fold)) - 1 for fold in rows]
-        signed = [np.stack(sum_each(s, fold)) for s, fold in zip(signs, by_fold, strict=True)]
-        for one, others in against.items():
-            first, second = places[one], [places[other] for other in others]
-            ahead, behind = [], []
-            for total, here in zip(totals, signed, strict=True):
-                both = (total[first] + total[second]) / 2  # [others, 1, statistics]
-                swing = (here[first] - here[second]) / 2  # [others, size, statistics]
-                ahead.append(both + swing)
-                behind.append(both - swing)
-            gap = np.abs(_mean(metrics[one], ahead) - _mean(metrics[one], behind))
-            smaller = gap < observed[one] - tolerance[one]  # [others, size]
-            larger[one] += size - smaller.sum(axis=1)
-    return {
-        (one, other): (1 + int(count)) / (1 + shuffles) if seen == seen else float("nan")
-        for one, others in against.items()
-        for other, count, seen in zip(others, larger[one], observed[one][:, 0], strict=True)
-    }
-
-
-def _mean(metrics: Sequence[Metric], sums: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """The score of sums ``[contenders, selections, size]`` of each fold, averaged over folds."""
-    found = [
-        score_sums(metric, total.reshape(-1, total.shape[-1])).reshape(total.shape[:-1])
-        for metric, total in zip(metrics, sums, strict=True)
-    ]
-    mean: NDArray[np.float64] = np.mean(found, axis=0)
-    return mean
-
 
 def bootstrap_test(difference: float, draws: NDArray[np.float64]) -> float:
     """How often chance makes two contenders differ as much, by the paired bootstrap.
 
     The resampled differences lie around the one that is there; moved to lie around none, they say
-    how large one by chance is (Efron and Tibshirani 1993, chapter 16). Two-sided, never 0; a
-    resample without a score counts as one as large.
+    how large one by chance is (Efron and Tibshirani 1993, chapter 16). Two-sided, and never 0.
+    Resamples without a score are left out, as of the interval of the same draws.
 
     Args:
         difference: of the two scores.
@@ -139,9 +36,10 @@ def bootstrap_test(difference: float, draws: NDArray[np.float64]) -> float:
     """
     if difference != difference:
         return float("nan")
-    scale = np.abs(draws[~np.isnan(draws)]).max(initial=abs(difference))
-    smaller = np.abs(draws - difference) < abs(difference) - ROUNDING * scale
-    return float((1 + len(draws) - smaller.sum()) / (1 + len(draws)))
+    defined = draws[~np.isnan(draws)]
+    scale = np.abs(defined).max(initial=abs(difference))
+    smaller = np.abs(defined - difference) < abs(difference) - ROUNDING * scale
+    return float((1 + len(defined) - smaller.sum()) / (1 + len(defined)))
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -177,6 +177,7 @@ class SpanF1Strict(ArithmeticMetric):
     """
 
     higher_is_better: ClassVar[bool] = True
+    counts_of: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, spec: TargetSpec) -> None:
         super().__init__(spec)
@@ -223,6 +224,7 @@ class SpanF1Conlleval(ArithmeticMetric):
     """
 
     higher_is_better: ClassVar[bool] = True
+    counts_of: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, spec: TargetSpec) -> None:
         super().__init__(spec)

@@ -1,11 +1,13 @@
 """BLEU and chrF of new sequences, as sacrebleu (Post 2018) computes them.
 
 Both are functions of sums over rows. What is summed are the statistics that sacrebleu itself takes
-of a segment, so that the score is that of its ``corpus_score`` on the same strings.
+of a segment; the score of the sums is that of its ``corpus_score`` on the same strings, by its
+formulas for many sums at once.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
@@ -13,7 +15,7 @@ import torch
 from torch import Tensor
 
 from seqtag.batch import Prediction, Target, TargetSpec
-from seqtag.evaluation.metrics import Metric
+from seqtag.evaluation.metrics import ArithmeticMetric
 from seqtag.evaluation.sequences import references
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ class Joiner(Protocol):
         """The string whose elements these are."""
 
 
-class _CorpusScore(Metric):
+class _CorpusScore(ArithmeticMetric):
     """A score of sacrebleu, from 0 to 100.
 
     Args:
@@ -40,6 +42,7 @@ class _CorpusScore(Metric):
     """
 
     higher_is_better: ClassVar[bool] = True
+    counts_of: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, spec: TargetSpec, tokenizer: Joiner, scorer: Scorer) -> None:
         super().__init__(spec)
@@ -64,12 +67,13 @@ class _CorpusScore(Metric):
             statistics[number] = torch.tensor([*counted, *counts], dtype=torch.float64)
         return statistics
 
-    def score(self, total: Tensor) -> float:
+    def scores(self, totals: Tensor) -> Tensor:
         """sacrebleu's score; NaN where nothing is present."""
-        *counted, rows, _, _ = (int(number) for number in total.tolist())
-        if not rows:
-            return float("nan")
-        return float(self._scorer._compute_score_from_stats(counted).score)
+        return self._score(totals[:, :-_COUNTS]).where(totals[:, -_COUNTS] > 0, torch.nan)
+
+    @abstractmethod
+    def _score(self, counted: Tensor) -> Tensor:
+        """Of what sacrebleu counts, ``[sums, size]``, the score ``[sums]``."""
 
     def signature(self, total: Tensor) -> str:
         """sacrebleu's signature of such a score: everything that it depends on.
@@ -117,6 +121,18 @@ class Bleu(_CorpusScore):
         """Both lengths; right and predicted n-grams of each order; and the references."""
         return 2 + 2 * self._orders + _COUNTS
 
+    def _score(self, counted: Tensor) -> Tensor:
+        found, accepted = counted[:, 0], counted[:, 1]
+        right, there = counted[:, 2:].chunk(2, dim=1)  # [sums, orders]
+        # A prediction without any symbol is infinitely too short.
+        brevity = torch.where(found < accepted, (1 - accepted / found).exp(), 1.0)
+        # Orders without a right n-gram count as a half, a quarter, ... of one: what sacrebleu calls
+        # exp, smoothing of the script mteval-v13a.
+        none = right == 0
+        counts = torch.where(none, 0.5 ** none.cumsum(dim=1), right)
+        scores = 100 * brevity * (counts / there).log().mean(dim=1).exp()
+        return torch.where((right > 0).any(dim=1) & (there > 0).all(dim=1), scores, 0.0)
+
 
 class Chrf(_CorpusScore):
     """chrF of a corpus (Popovic 2015): F of character n-grams, and of words in chrF++.
@@ -149,7 +165,7 @@ class Chrf(_CorpusScore):
                 f"char_order, word_order and beta of chrF are {char_order}, {word_order} and "
                 f"{beta}; they must be at least 1, 0 and 1"
             )
-        self._orders = char_order + word_order
+        self._orders, self._beta = char_order + word_order, beta
         super().__init__(
             spec,
             tokenizer,
@@ -160,3 +176,13 @@ class Chrf(_CorpusScore):
     def size(self) -> int:
         """Predicted, gold and common n-grams of each order; and the references."""
         return 3 * self._orders + _COUNTS
+
+    def _score(self, counted: Tensor) -> Tensor:
+        found, gold, common = counted.reshape(-1, self._orders, 3).unbind(dim=2)
+        both = (found > 0) & (gold > 0)  # orders that one of the two is too short for do not count
+        orders = both.sum(dim=1).clamp(min=1)
+        precision = torch.where(both, common / found, 0.0).sum(dim=1) / orders
+        recall = torch.where(both, common / gold, 0.0).sum(dim=1) / orders
+        weight = self._beta**2
+        scores = 100 * (1 + weight) * precision * recall / (weight * precision + recall)
+        return torch.where(precision + recall > 0, scores, 0.0)

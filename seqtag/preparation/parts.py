@@ -23,7 +23,8 @@ OTHER_KIND = {
     "vectors": "tokens, where the first row of the split has vectors",
 }
 
-HASHES = ("input_hash", "row_hash")
+INPUT_HASH, ROW_HASH = "input_hash", "row_hash"
+HASHES = (INPUT_HASH, ROW_HASH)
 """Columns that tell equal rows: of the input as the file has it, and of that with the target."""
 
 
@@ -63,7 +64,7 @@ class FilePart:
                     findings.error(str(error))
                     continue
                 whole = {**row, "target": target, "references": references}
-                if HASHES[0] in self.columns:
+                if INPUT_HASH in self.columns:
                     whole |= _hashes(row, target)
                 yield {name: whole[name] for name in self.columns}
         counts.update(empty=empty, **findings.counts())

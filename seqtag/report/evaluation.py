@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seqtag.datamodule import DataModule
+from seqtag.evaluation.metrics import Measure
 from seqtag.floors.floor import ConstantFloor
 from seqtag.report.analyses.analysis import Analysis
-from seqtag.report.analyses.lengths import by_length
+from seqtag.report.analyses.lengths import by_length, by_source
 from seqtag.report.analyses.reliability import reliability
 from seqtag.report.analyses.table import Table
 from seqtag.report.plots.bars import draw_bars
@@ -41,6 +43,9 @@ class Evaluation:
             per_element=data.task.per_element,
         )
         self.tables: list[Table] = [*analysis.tables(), self._lengths]
+        self._remarks = list(analysis.remarks())
+        if data.task.sequence:
+            self._by_source(data, scored, measures, first=selection)
         self.pictures: list[Picture] = [*analysis.pictures(), self._picture_by_length(selection)]
         for table, picture in reliability(scored, measures):
             self.tables.append(table)
@@ -54,7 +59,7 @@ class Evaluation:
         """Print the tables, rounded."""
         for table in self.tables:
             table.show()
-        for line in self._analysis.remarks():
+        for line in self._remarks:
             print(line)
 
     def write_tables(self, folder: Path) -> None:
@@ -66,6 +71,18 @@ class Evaluation:
         """Write a PNG file for each picture."""
         for picture in self.pictures:
             picture.write(folder)
+
+    def _by_source(
+        self, data: DataModule, scored: ScoredSplit, measures: Mapping[str, Measure], *, first: str
+    ) -> None:
+        seen = data.seen_in_training(scored.split.name)
+        if seen is None:
+            self._remarks.append(
+                "whether training has an input as a whole is not known: its files are not there"
+            )
+            return
+        rows = scored.table["row"]
+        self.tables.append(by_source(seen[rows], scored.table, measures, first=first))
 
     def _picture_by_length(self, selection: str) -> Picture:
         columns = dict(

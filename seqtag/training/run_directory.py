@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from typing import Any
 import torch
 from omegaconf import OmegaConf
 
+from seqtag.configuration import config_directory
 from seqtag.device import choose_device
 
 PACKAGES = (
@@ -82,12 +85,24 @@ def describe_environment(
         "seed": config["seed"],
         "data": data,
         "git_commit": _git_commit(),
+        "code": code_digest(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else str(device),
         "threads": torch.get_num_threads(),
         "packages": {name: _version(name) for name in PACKAGES},
     }
+
+
+@cache
+def code_digest() -> str:
+    """A hash of the package's code and configs, which tells two states of one commit apart."""
+    package = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256()
+    for root, kind in ((package, "*.py"), (config_directory(), "*.yaml")):
+        for file in sorted(root.rglob(kind)):
+            digest.update(f"{file.relative_to(root)}\0".encode() + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _finite(content: Any) -> Any:

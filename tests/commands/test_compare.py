@@ -93,6 +93,22 @@ def trained(folder: Path, failures: dict[str, str]) -> Trained:
     return Trained(folder=folder, runs=runs, failures=failures, cells=4)
 
 
+def test_runs_that_cannot_be_compared_leave_no_folder(
+    called: dict[str, Any],
+    config: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    def refuse(runs: Any, **keys: Any) -> Comparison:
+        raise ValueError("scored on different data")
+
+    monkeypatch.setattr("seqtag.comparison.compare.find_runs", lambda paths: (paths, {}))
+    monkeypatch.setattr("seqtag.comparison.compare.compare_runs", refuse)
+    with pytest.raises(ValueError, match="scored on different data"):
+        compare(config, [], ["a", "b"])
+    assert not (tmp_path / "runs").exists()
+
+
 def test_variants_are_reported_in_their_folder(
     called: dict[str, Any],
     config: dict[str, Any],
@@ -129,6 +145,8 @@ def test_failures_are_an_error_once_the_others_are_reported(
         "large, seed 2: the loss is no number"
     )
     assert called["folder"] == tmp_path
+    left_out = {"large, seed 2": "its training failed: the loss is no number"}
+    assert called["skipped"].items() >= left_out.items()
 
 
 @pytest.mark.parametrize(

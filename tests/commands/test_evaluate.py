@@ -200,6 +200,35 @@ def test_beams_have_an_oracle(evaluated: Evaluated) -> None:
     assert rates == sorted(rates, reverse=True)
 
 
+def test_inputs_that_training_has_are_told_from_others_as_long_as_its_file_is_there(
+    evaluated: Evaluated, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = evaluated("seq2seq")  # of the inputs "a b", "b b b b b b" and "z" training has one
+    rows = {row["input"]: row for row in rows_of(folder, "by_source")}
+    assert {name: row["rows"] for name, row in rows.items()} == {"seen": "1", "unseen": "2"}
+    assert float(rows["seen"]["exact_match"]) in (0, 1)
+    (tmp_path / "train.tsv").unlink()
+    run = folder.parent.parent
+    assert run_command("evaluate", [str(run), "device=cpu", "plots=false"]) == 0
+    said = capsys.readouterr().out
+    assert "its files are not there" in said
+    assert not (Path(said.splitlines()[-1]) / "by_source.csv").exists()
+
+
+def test_evaluations_are_compared_as_runs_are(
+    evaluated: Evaluated, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = evaluated("classification")
+    words = [str(folder), f"runs={tmp_path / 'out'}", "resamples=100", "device=cpu"]
+    assert run_command("compare", words) == 0
+    page = Path(capsys.readouterr().out.splitlines()[-1])
+    found = json.loads((page.parent / "results.json").read_text())
+    metrics = json.loads((folder / "metrics.json").read_text())
+    (contender,) = [one for one in found["contenders"] if one["floor"] is None]
+    assert contender["scores"]["accuracy"]["mean"] == metrics["test/accuracy"]
+    assert contender["parameters"] is None
+
+
 @pytest.mark.slow
 def test_rows_of_vectors(evaluated: Evaluated) -> None:
     lines = [

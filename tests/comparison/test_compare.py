@@ -1,4 +1,5 @@
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,12 @@ import torch
 from pyarrow import parquet
 
 from seqtag.batch import Prediction, Target, TargetSpec
+from seqtag.comparison import row_tests
 from seqtag.comparison.compare import compare_runs, find_runs
 from seqtag.comparison.comparison import Comparison, Contender
 from seqtag.evaluation.metrics import RankMetric
 from seqtag.evaluation.resampling import RankedRows
+from seqtag.evaluation.significance import constant_test, holm, seeds_test
 from seqtag.training.fit import fit
 
 from .fake_runs import fake_run, write
@@ -170,9 +173,13 @@ def test_more_seeds_on_one_side(tmp_path: Path) -> None:
             run(tmp_path / "l2", range(18), seed=2),
         ]
     )
-    assert found.pairs[0].test == "approximate randomisation"
+    assert found.pairs[0].test == "paired bootstrap"
     assert found.pairs[0].words.endswith("one seed)")
     assert any("one seed only: attention" in note for note in found.notes)
+    assert any(
+        note.startswith("1 of 1 pairs are tested by the paired bootstrap: the two have not as many")
+        for note in found.notes
+    )
 
 
 def test_other_budgets_and_code_are_said(tmp_path: Path) -> None:
@@ -266,14 +273,18 @@ def test_a_floor_that_differs_is_said(tmp_path: Path) -> None:
     assert any("'floor' is not the same beside all runs" in note for note in found.notes)
 
 
-def test_what_was_learnt_from_other_labels_is_not_swapped(tmp_path: Path) -> None:
-    found = compared(
-        [
-            run(tmp_path / "a", [], encoder="attention", labels=("yes", "no", "maybe")),
-            run(tmp_path / "l", range(20)),
-            run(tmp_path / "w", range(10), encoder="window"),
-        ]
-    )
+@pytest.fixture
+def other_labels(tmp_path: Path) -> list[Path]:
+    """Three runs, of which one learnt a further label."""
+    return [
+        run(tmp_path / "a", [], encoder="attention", labels=("yes", "no", "maybe")),
+        run(tmp_path / "l", range(20)),
+        run(tmp_path / "w", range(10), encoder="window"),
+    ]
+
+
+def test_counts_of_other_labels_are_not_swapped(other_labels: list[Path]) -> None:
+    found = compared(other_labels, score="macro_f1")
     tests = {(pair.first, pair.second): pair.test for pair in found.pairs}
     assert tests == {
         ("attention", "window"): "paired bootstrap",
@@ -281,7 +292,16 @@ def test_what_was_learnt_from_other_labels_is_not_swapped(tmp_path: Path) -> Non
         ("window", "lstm"): "approximate randomisation",
     }
     assert found.pairs[1].p < 0.01
-    assert any("2 of 3 pairs are tested by the paired bootstrap" in note for note in found.notes)
+    assert any(
+        "2 of 3 pairs are tested by the paired bootstrap: the two learnt other labels" in note
+        for note in found.notes
+    )
+
+
+def test_counts_of_what_is_right_are_swapped_whatever_the_labels(other_labels: list[Path]) -> None:
+    found = compared(other_labels)
+    assert {pair.test for pair in found.pairs} == {"approximate randomisation"}
+    assert not any("tested by" in note for note in found.notes)
 
 
 def test_folds_are_one_contender(tmp_path: Path) -> None:
@@ -445,6 +465,7 @@ def test_two_trainings(small_config: Callable[..., dict[str, Any]], tmp_path: Pa
     comparison = compared(found)
     names = {contender.name for contender in comparison.contenders}
     assert names == {"radius=1", "radius=2", "floor", "words"}
+    assert len(comparison.pairs) == 5  # the two floors are not tested against each other
     for contender in comparison.contenders:
         folder = contender.runs[0] if contender.runs else folders[0]
         metrics = json.loads((Path(folder) / "metrics.json").read_text())
@@ -455,6 +476,62 @@ def test_two_trainings(small_config: Callable[..., dict[str, Any]], tmp_path: Pa
 
 
 def test_many_pairs_get_as_many_shuffles_as_their_correction_asks_for(three: list[Path]) -> None:
-    pair = compared(three, resamples=2).pairs[1]
-    assert pair.p >= 1 / 241  # 80 shuffles for each of three pairs, rather than ten in all
-    assert pair.corrected < 0.05
+    found = compared(three, resamples=2)
+    assert found.pairs[1].p >= 1 / 241  # 80 for each of three pairs, rather than ten in all
+    assert found.pairs[1].corrected < 0.05
+    assert not any("draws" in note for note in found.notes)
+
+
+def test_the_bootstrap_too(other_labels: list[Path]) -> None:
+    pair = compared(other_labels, resamples=2, score="macro_f1").pairs[1]
+    assert pair.test == "paired bootstrap"
+    assert 1 / 241 <= pair.p < 0.05 / 3
+    assert pair.low < pair.difference < pair.high  # of all that were drawn
+
+
+def test_draws_that_would_take_too_long_are_not_made(
+    other_labels: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_tests, "MOST_WORK", 1000)
+    found = compared(other_labels, resamples=29, score="macro_f1")
+    said = "has 29 draws, as more would take too long: corrected for 3 pairs, none of its p is"
+    for test in ("approximate randomisation", "paired bootstrap"):
+        assert f"the {test} {said} below 0.1" in found.notes
+    assert all(pair.corrected >= 0.1 for pair in found.pairs)
+
+
+def test_p_over_seeds_is_corrected_as_well(three: list[Path]) -> None:
+    found = compared(three)
+    names = [contender.name for contender in found.contenders]
+    assert names == ["attention", "floor", "lstm"]
+    best, _, worst = (list(c.scores["accuracy"].seeds) for c in found.contenders)
+    raw = [constant_test(best, 0.5), seeds_test(best, worst), constant_test(worst, 0.5)]
+    assert None not in raw
+    assert [pair.p_seeds for pair in found.pairs] == pytest.approx(holm(raw))  # type: ignore[arg-type]
+    assert found.pairs[1].p_seeds == pytest.approx(3 * min(raw))  # type: ignore[type-var, operator]
+
+
+def test_few_rows_are_said(three: list[Path], tmp_path: Path) -> None:
+    assert any(note.startswith("40 rows only") for note in compared(three).notes)
+    many = [
+        fake_run(tmp_path / name, answers, gold=GOLD[:10] * 5, encoder=name)
+        for name, answers in (("attention", "yn" * 25), ("lstm", "y" * 50))
+    ]
+    assert not any("rows only" in note for note in compared(many).notes)
+
+
+def test_resamples_without_a_score_are_said(tmp_path: Path) -> None:
+    # Of ten rows one has gold, and is left out of a resample with a chance of 0.9^10.
+    gold = "y" + "-" * 9
+    found = compared(
+        [
+            fake_run(tmp_path / "a", "y" * 10, gold=gold, encoder="attention"),
+            fake_run(tmp_path / "l", "n" * 10, gold=gold),
+        ],
+        resamples=2000,
+    )
+    (note,) = [note for note in found.notes if note.startswith("of the resamples, ")]
+    share = re.match(r"of the resamples, (\d+)% by accuracy", note)
+    assert share is not None
+    assert int(share[1]) == pytest.approx(100 * 0.9**10, abs=3)
+    assert found.pairs[0].low == found.pairs[0].high == 1

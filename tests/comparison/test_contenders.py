@@ -114,29 +114,34 @@ def test_runs_on_other_data_are_refused(tmp_path: Path, other: dict, message: st
 
 
 @pytest.mark.parametrize(
-    ("file", "digests", "part", "alike"),
+    ("file", "digests", "fractions", "alike"),
     [
-        ("t.tsv", ("a", "a"), {}, True),
-        ("t.tsv", ("a", "b"), {}, False),
-        ("t.tsv", (None, None), {}, False),
-        (None, ("a", "a"), {}, False),  # cut from the training rows, perhaps otherwise
-        ("t.tsv", ("a", "a"), {"part": "fold 1 of 2"}, False),
+        ("t.tsv", ("a", "a"), (0.1, 0.2), True),
+        ("t.tsv", ("a", "b"), (0.1, 0.1), False),
+        ("t.tsv", (None, None), (0.1, 0.1), False),
+        (None, ("a", "a"), (0.1, 0.1), True),
+        (None, ("a", "a"), (0.1, 0.2), False),
     ],
 )
 def test_one_file_split_otherwise_has_the_same_rows(
-    tmp_path: Path, file: str | None, digests: tuple, part: dict, alike: bool
+    tmp_path: Path, file: str | None, digests: tuple, fractions: tuple, alike: bool
 ) -> None:
     runs = [
         fake_run(
             tmp_path / word,
             "yynnyn",
+            split="dev",
             word=word,
-            config={"data.test": file},
-            environment={"data": {"test": {"sha256": digest} | part}},
+            config={"data.dev": file, "data.dev_fraction": fraction},
+            environment={"data": {"dev": {"sha256": digest}}},
         )
-        for word, digest in zip(("words", "letters"), digests, strict=True)
+        for word, digest, fraction in zip(("words", "letters"), digests, fractions, strict=True)
     ]
-    groups, _ = group_runs([entry(run) for run in runs], dict(zip(runs, "ab", strict=True)))
+    entries = []
+    for run in runs:
+        record = read_record(run)
+        entries.append(Entry(record=record, table=read_rows(record, "dev")))
+    groups, _ = group_runs(entries, dict(zip(runs, "ab", strict=True)))
     if alike:
         check_same_rows(groups)
         return

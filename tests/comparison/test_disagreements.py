@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from seqtag.batch import TargetSpec
-from seqtag.comparison.disagreements import advantage, score_rows, show_elements, show_values
+from seqtag.comparison.disagreements import show_elements, show_values
+from seqtag.comparison.row_scores import advantage, score_rows
 from seqtag.evaluation.numbers import MeanAbsoluteError
 from seqtag.evaluation.resampling import Sample, SummedRows
 from seqtag.evaluation.spans import SpanF1Strict

@@ -167,7 +167,8 @@ def test_a_folder_that_is_in_use_is_refused(train: Train, tmp_path: Path) -> Non
         (
             ["data.test=null"],
             {"variants": {"a": [], "b": ["data.dev_seed=2"]}, "folds": 2, "seeds": 1},
-            "variants a and b are scored on other test rows: nothing could be compared",
+            "variants a and b are scored on other test rows, or on targets that are split "
+            "otherwise: nothing could be compared",
         ),
     ],
 )

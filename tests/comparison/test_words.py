@@ -8,10 +8,9 @@ def said(
     p_seeds: float | None = None,
     *,
     one_seed: bool = False,
-    seeds: bool = True,
     ahead: bool = True,
 ) -> str:
-    evidence = Evidence(corrected=corrected, p_seeds=p_seeds, one_seed=one_seed, seeds=seeds)
+    evidence = Evidence(corrected=corrected, p_seeds=p_seeds, one_seed=one_seed)
     return verdict("cnn", evidence, ahead=ahead)
 
 
@@ -40,10 +39,6 @@ def test_what_is_not_told_apart() -> None:
     assert said(0.41, 0.6) == "not told apart from cnn (p = 0.41; over seeds p = 0.6)"
     assert said(0.41, one_seed=True) == "not told apart from cnn (p = 0.41)"
     assert said(0.41, ahead=False) == "not told apart from cnn (p = 0.41)"
-
-
-def test_two_floors_have_no_seeds() -> None:
-    assert said(0.004, seeds=False) == "better than cnn (p = 0.004)"
 
 
 def test_without_a_score_there_is_no_verdict() -> None:

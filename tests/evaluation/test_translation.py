@@ -78,6 +78,29 @@ def test_what_is_equal_scores_a_hundred():
         assert metric.score(total(metric, *given_)) == pytest.approx(100)
 
 
+def test_sums_need_not_be_whole():
+    # Both are ratios of the counts, where no order is without a right n-gram.
+    given_ = batch([[1, 2, 3, 4, 5]], [[[1, 2, 3, 4, 1, 5]]])
+    for metric in (bleu(), chrf(word_order=2)):
+        whole = total(metric, *given_)
+        assert metric.score(0.9 * whole) == pytest.approx(metric.score(whole))
+
+
+def test_many_sums_score_as_each_by_itself():
+    rows = [[1, 2, 3, 4, 5], [6], [7, 8, 9, 1], [2, 2, 3, 4, 1]]
+    given_ = batch(rows, [[[1, 2, 3, 4]], [[5, 1, 2, 3, 4]], [], [[2, 2, 3, 4, 1], [1]]])
+    for metric, scorer in ((bleu(), BLEU()), (chrf(), CHRF())):
+        sums = metric.row_statistics(*given_).cumsum(dim=0)
+        sums = torch.cat([sums, metric.row_statistics(*given_), torch.zeros(1, metric.size)])
+        counts = sums[:, :-3].int().tolist()
+        theirs = [scorer._compute_score_from_stats(counted).score for counted in counts]
+        found = metric.scores(sums).tolist()
+        nothing = [number for number, score in enumerate(found) if math.isnan(score)]
+        assert nothing == [6, 8]
+        for number in set(range(9)) - {6, 8}:
+            assert found[number] == pytest.approx(theirs[number])
+
+
 def test_undefined_where_there_is_no_gold():
     prediction, target = batch([[1, 2], [3]], [[], []])
     for metric in (bleu(), chrf()):

@@ -65,8 +65,6 @@ class SequenceAnalysis(Analysis):
                     for name, (rows, right, edits, symbols) in self._inputs.items()
                     if rows
                 ],
-                note="whether a whole input stands in the training data is not known here: a "
-                "checkpoint has its elements alone",
                 keyed=True,
             ),
         ]

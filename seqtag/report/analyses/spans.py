@@ -79,7 +79,11 @@ class SpanAnalysis(Analysis):
         return [
             *self._labels.tables(),
             report_table("spans", f"spans, {strictly}", self._spans.report()),
-            frequent_table("span_confusions", "most frequent span errors", self._spans.counts()),
+            frequent_table(
+                "span_confusions",
+                "spans of one begin and end that are missing or of another type on one side",
+                self._spans.counts(),
+            ),
             self._kinds_table(),
             self._kinds_by_type(f"kinds of error by type of span, {strictly}"),
             Table(

@@ -143,7 +143,7 @@ def _page(comparison: Comparison, attention: AttentionPicture | NoPicture | None
 def _matrix(comparison: Comparison) -> dict[str, list[MatrixCell | None]]:
     """Of every contender that was tested, how it stands against each of them, by name.
 
-    None stands on the diagonal, and where a score is not defined.
+    None stands on the diagonal, for two floors, and where a score is not defined.
     """
     places = places_of(comparison, comparison.metric)
     cells: dict[tuple[str, str], MatrixCell] = {}

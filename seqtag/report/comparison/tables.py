@@ -121,11 +121,11 @@ def join(first: Grid, second: Grid) -> Grid:
 
 
 def pair_columns(comparison: Comparison) -> Grid:
-    """Every two contenders."""
+    """Every two contenders that were tested."""
     places = places_of(comparison, comparison.metric)
     ranks = ranks_of(comparison)
     return Grid(
-        ["better", "other", "difference", "95% interval", "p", "corrected p", "p over seeds"],
+        ["better", "other", "difference", "95% interval", "p", "corrected p", "over seeds"],
         [
             [
                 Cell(f"{ranks[pair.first]} {pair.first}", ranks[pair.first]),
