@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from seqtag.commands.paths import prepare_folder
 from seqtag.commands.runs import Runs
 
 RUNS = Runs.ANY
 TRAINS = True
+SPLITS = ("dev", "test")
 TRAINING_KEYS = ("variants", "encoders", "seeds", "folds", "processes")
 """Keys that say nothing where there are runs already."""
 
@@ -29,6 +31,10 @@ def compare(config: dict[str, Any], overrides: list[str], runs: list[str]) -> No
     for key, least in (("examples", 0), ("resamples", 100)):
         if config[key] < least:
             raise ValueError(f"{key} is {config[key]}; it must be {least} or more")
+    if config["split"] not in (None, *SPLITS):
+        raise ValueError(f"split={config['split']}; it is dev or test, or null")
+    if config["output"] is not None:
+        prepare_folder("output", config["output"])
     if runs:
         _compare_runs(config, runs)
     else:
@@ -96,7 +102,7 @@ def _report(
     if folder is None and config["output"] is None:
         folder = create_directory(Path(config["runs"]).expanduser().absolute() / "compare")
     elif folder is None:
-        folder = Path(config["output"]).expanduser().absolute()
+        folder = prepare_folder("output", config["output"])
     folder.mkdir(parents=True, exist_ok=True)
     write_report(found, folder, draw_attention(found, device=config["device"]))
     print(folder / "report.html")

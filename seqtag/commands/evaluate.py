@@ -8,7 +8,7 @@ from typing import Any
 
 from seqtag.batch import Output
 from seqtag.checkpoint import load_checkpoint
-from seqtag.commands.paths import absolute_data_paths
+from seqtag.commands.paths import absolute_data_paths, prepare_folder
 from seqtag.commands.runs import Runs
 from seqtag.data.source import build_reader
 from seqtag.datamodule import DataModule
@@ -43,6 +43,8 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> None:
         raise ValueError(f"split={name}; it is {' or '.join(SPLITS)}")
     if config["worst"] < 0:
         raise ValueError(f"worst is {config['worst']}; it must be 0 or more")
+    if config["output"] is not None:
+        prepare_folder("output", config["output"])
     config = absolute_data_paths(config)
     checkpoint = load_checkpoint(config["run"])
     trained = checkpoint.config

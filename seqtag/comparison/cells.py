@@ -48,6 +48,10 @@ class CellFolder:
         """The run directory of a whole training with these settings; None where there is none."""
         return next((run for run in self._own_runs() if read_metrics(run) is not None), None)
 
+    def outdated(self) -> bool:
+        """Whether a training is there of other settings or data."""
+        return self._record() is None and any(self._runs())
+
     def interrupted(self) -> Path | None:
         """The run directory of a training with these settings that can go on."""
         for run in self._own_runs():

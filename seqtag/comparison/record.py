@@ -161,8 +161,12 @@ def damage(file: Path, what: str = "") -> Iterator[None]:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether a folder is a run directory, finished or not."""
-    return (folder / CONFIG).is_file() and (folder / OVERRIDES).is_file()
+    """Whether a folder is a run directory: finished or not, or with scores and no longer whole."""
+    begun = (folder / CONFIG).is_file() and (folder / OVERRIDES).is_file()
+    scored = (folder / METRICS).is_file() and any(
+        (folder / rows_file(split)).is_file() for split in SPLITS
+    )
+    return begun or scored
 
 
 def find_runs(paths: Sequence[str | Path]) -> tuple[list[Path], dict[str, str]]:
@@ -219,12 +223,18 @@ def read_record(folder: Path) -> Record:
     """
     with damage(folder / CONFIG):
         config = yaml.load((folder / CONFIG).read_text(encoding="utf-8"), _Loader)
-        if not isinstance(config["data"], dict) or not isinstance(config["seed"], int):
+        if (
+            not isinstance(config, dict)
+            or not isinstance(config.get("data"), dict)
+            or not isinstance(config.get("seed"), int)
+        ):
             raise ValueError("it is not the config of a run")
     with damage(folder / OVERRIDES):
         overrides = yaml.safe_load((folder / OVERRIDES).read_text(encoding="utf-8")) or []
     with damage(folder / METRICS):
         metrics = json.loads((folder / METRICS).read_text(encoding="utf-8"))
+        if not isinstance(metrics, dict):
+            raise ValueError("it does not hold scores by name")
         metrics = {n: float("nan") if v is None else float(v) for n, v in metrics.items()}
     environment = {}
     if (folder / ENVIRONMENT).is_file():

@@ -7,6 +7,7 @@ from typing import Any
 
 from seqtag.comparison.contenders import Group
 from seqtag.comparison.naming import differing, spelled
+from seqtag.comparison.record import ENVIRONMENT
 from seqtag.training.schedule import parse_time
 
 BUDGET_NODES = ("trainer.", "batching.", "optimizer.", "scheduler.", "data.", "embedding.")
@@ -89,6 +90,14 @@ def _seeds(contenders: Mapping[str, Group]) -> Iterator[str]:
 
 
 def _code(contenders: Mapping[str, Group]) -> Iterator[str]:
+    silent = [
+        entry.folder.name
+        for group in contenders.values()
+        for entry in group.entries
+        if not entry.record.environment
+    ]
+    if silent:
+        yield f"what these were made with is not known, they have no {ENVIRONMENT}: {_list(silent)}"
     for name, values in _environments(list(contenders.values())).items():
         if not _alike(values):
             several = sorted({spelled(value) for value in values})
@@ -100,6 +109,8 @@ def _environments(groups: Sequence[Group]) -> dict[str, list[Any]]:
     flat = []
     for group in groups:
         for entry in group.entries:
+            if not entry.record.environment:
+                continue
             given = {k: v for k, v in entry.record.environment.items() if k not in NOT_CODE}
             packages = given.pop("packages", None)
             flat.append(given | (packages if isinstance(packages, dict) else {}))

@@ -127,6 +127,12 @@ class _Training:
 
     def run(self, processes: int, threads: int) -> Trained:
         """Train what is not finished."""
+        if others := sum(own.outdated() for own in self._folders):
+            log.info(
+                "%d trainings that are there are of other settings or data: they stay, and are "
+                "made anew",
+                others,
+            )
         waiting = []
         for number, own in enumerate(self._folders):
             run = own.finished()

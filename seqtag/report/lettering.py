@@ -13,6 +13,9 @@ SHAPING = frozenset("\u200c\u200d")
 INVISIBLE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 """Categories of Unicode that show nothing, or turn the direction of what follows."""
 
+ACTIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+"""Those that move a cursor, turn a direction, end a line, or have no UTF-8."""
+
 MARKS = frozenset({"Mn", "Mc", "Me"})
 BLANK, CUT, DOTTED_CIRCLE = "\N{OPEN BOX}", "\N{HORIZONTAL ELLIPSIS}", "\N{DOTTED CIRCLE}"
 
@@ -81,3 +84,13 @@ def _visible(character: str) -> str:
 
 def _joins(character: str) -> bool:
     return unicodedata.category(character) in MARKS or character in SHAPING
+
+
+def plain(text: str) -> str:
+    """The text with every active character as its escape, ``\\n`` or ``\\u202e``."""
+    return "".join(
+        char.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(char) in ACTIVE and char not in SHAPING
+        else char
+        for char in text
+    )

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from seqtag.floors.fitted import KINDS
 from seqtag.floors.floor import ConstantFloor
+from seqtag.report.lettering import plain
 
 SPLITS = ("dev", "test")
 
@@ -22,7 +23,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     for number, name in enumerate(columns):
         table.add_column(Text(name), justify="right" if number else "left")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(plain(cell)) for cell in row))
     Console().print(table)
 
 

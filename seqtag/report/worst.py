@@ -8,6 +8,7 @@ from typing import Any
 from seqtag.datamodule import DataModule
 from seqtag.evaluation.errors import worst_rows
 from seqtag.evaluation.metrics import Metric
+from seqtag.report.lettering import plain
 from seqtag.report.tables import spell
 from seqtag.training.results import ScoredSplit
 
@@ -47,7 +48,7 @@ def print_worst(worst: list[dict[str, Any]], score: str) -> None:
         print(f"rows that cost {score} most")
     for row in worst:
         answer = f"  gold {row['gold']}, predicted {row['predicted']}" if "gold" in row else ""
-        print(f"  {spell(row['score'])}  {row['place']}  {row['input']}{answer}")
+        print(plain(f"  {spell(row['score'])}  {row['place']}  {row['input']}{answer}"))
 
 
 def _show(data: DataModule, scored: ScoredSplit, row: int) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def parse_numbers(cell: Any, row: Row, element: int | None = None) -> Numbers:
     """A target cell, or a list of them, as numbers.
 
     Raises:
-        ValueError: a cell is not a finite number.
+        ValueError: a cell is not a finite number, or too large.
     """
     cells = cell if isinstance(cell, list) else [cell]
     numbers: Numbers = []
@@ -43,12 +43,18 @@ def parse_numbers(cell: Any, row: Row, element: int | None = None) -> Numbers:
             numbers.append(None)
             continue
         try:
-            numbers.append(parse_number(str(value)))
+            number = parse_number(str(value))
         except ValueError:
             raise ValueError(
                 f"{place(row, element)}: the target {value!r:.60} is not a number; if it means "
                 "'no value', set data.missing to it"
             ) from None
+        if abs(number) > LARGEST:
+            raise ValueError(
+                f"{place(row, element)}: the target {value!r:.60} is too large to be computed with "
+                f"(over {LARGEST:g}); give it in another unit"
+            )
+        numbers.append(number)
     return numbers
 
 

@@ -154,6 +154,8 @@ def test_failures_are_an_error_once_the_others_are_reported(
     [
         ("examples", -1, "examples is -1; it must be 0 or more"),
         ("resamples", 99, "resamples is 99; it must be 100 or more"),
+        ("split", "train", "split=train; it is dev or test, or null"),
+        ("output", "/dev/null", "output=/dev/null cannot be written to: File exists"),
     ],
 )
 def test_wrong_numbers_are_refused_before_an_hour_is_spent(

@@ -449,7 +449,9 @@ def test_environment_may_be_missing(tmp_path: Path) -> None:
     for name in ("environment.json", "metrics.csv", "predictions.jsonl"):
         (one / name).unlink()
     write(one / "metrics.json", {"test/accuracy": 0.9})
-    (contender,) = compared([one]).contenders
+    found = compared([one])
+    assert "what these were made with is not known, they have no environment.json: a" in found.notes
+    (contender,) = found.contenders
     assert (contender.parameters, contender.seconds, contender.best_epochs) == (None, None, [])
     assert contender.curves[0].epochs == []
 

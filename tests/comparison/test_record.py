@@ -57,6 +57,15 @@ def test_folders_are_searched(tmp_path: Path) -> None:
     assert "not finished" in skipped[str(unfinished)]
 
 
+def test_a_run_that_lost_its_config_is_found_and_cannot_be_read(tmp_path: Path) -> None:
+    whole, broken = (fake_run(tmp_path / name, "yynnyn") for name in ("one", "two"))
+    (broken / "config.yaml").unlink()
+    found, _ = find_runs([tmp_path])
+    assert sorted(found) == [whole, broken]
+    with pytest.raises(ValueError, match=r"cannot read \S*/two/config.yaml"):
+        read_record(broken)
+
+
 def test_a_checkpoint_means_its_run(tmp_path: Path) -> None:
     run = fake_run(tmp_path / "one", "yynnyn")
     (run / "best.ckpt").touch()
@@ -80,6 +89,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     [
         ("config.yaml", "{a: ["),
         ("config.yaml", "3"),
+        ("config.yaml", ""),
         ("config.yaml", "seed: x\ndata: {}"),
         ("metrics.json", '{"test/accuracy": '),
         ("metrics.json", "[]"),

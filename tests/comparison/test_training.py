@@ -92,11 +92,16 @@ def test_every_cell_is_trained_and_the_next_time_kept(
     assert len(kept) == 4
 
 
-def test_a_change_of_the_data_trains_anew_and_keeps_what_was(train: Train, tmp_path: Path) -> None:
+def test_a_change_of_the_data_trains_anew_and_keeps_what_was(
+    train: Train, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="seqtag")
     first = train(seeds=1)
     file = tmp_path / "train.conll"
     file.write_text(file.read_text() + "\nruns\tV\n")
+    assert "other settings or data" not in caplog.text
     second = train(seeds=1)
+    assert "2 trainings that are there are of other settings or data" in caplog.text
     assert first is not None
     assert second is not None
     assert first.folder == second.folder

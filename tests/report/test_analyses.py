@@ -23,6 +23,7 @@ from seqtag.report.analyses.choice import choose_analysis
 from seqtag.report.analyses.lengths import by_length
 from seqtag.report.analyses.table import Table
 from seqtag.report.evaluation import Evaluation
+from seqtag.report.tables import print_table
 from seqtag.training.results import ScoredSplit, with_prefix
 
 NAN = float("nan")
@@ -375,3 +376,16 @@ def test_lengths_at_the_edges_of_their_ranges() -> None:
 def test_lengths_of_no_rows() -> None:
     found = by_length(np.zeros(0, np.int64), {"row": np.zeros(0)}, {}, first="", per_element=False)
     assert found.rows == []
+
+
+def test_characters_that_act_are_escaped_on_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_table(
+        "labels", ["label", "count"], [["V\x07", "1"], ["\x1b[31mN", "2"], ["a\u200db", "3"]]
+    )
+    said = capsys.readouterr().out
+    assert "V\\x07" in said
+    assert "\\x1b[31mN" in said
+    assert "\x1b[31m" not in said
+    assert "a\u200db" in said, "this one joins its neighbours, and does no more"

@@ -45,6 +45,11 @@ def test_what_is_no_number_is_an_error_with_file_and_line(cell) -> None:
         TASK.parse(row(cell))
 
 
+def test_a_number_that_float32_does_not_hold_is_an_error_with_file_and_line() -> None:
+    with pytest.raises(ValueError, match=r"^f.csv:3: the target '-1e300' is too large"):
+        TASK.parse(row("-1e300"))
+
+
 class TestFit:
     def test_each_number_has_its_own_mean_and_deviation(self) -> None:
         spec = TASK.fit(lambda: [[1.0, 10.0], [3.0, None], [None], [None, 10.0]])

@@ -22,7 +22,7 @@ from seqtag.report.attention_maps import (
     read_symbols,
     record,
 )
-from seqtag.report.comparison.text import plain
+from seqtag.report.lettering import plain
 
 LONGEST = 25
 """Elements of a sentence whose picture can be read on a page."""

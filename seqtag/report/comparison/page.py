@@ -37,7 +37,8 @@ from seqtag.report.comparison.tables import (
     words_at_once,
 )
 from seqtag.report.comparison.terminal import headline
-from seqtag.report.comparison.text import counted, plain
+from seqtag.report.comparison.text import counted
+from seqtag.report.lettering import plain
 from seqtag.training.run_directory import replace_file
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from seqtag.report.comparison.tables import (
     width,
     words_at_once,
 )
-from seqtag.report.comparison.text import counted, plain
+from seqtag.report.comparison.text import counted
+from seqtag.report.lettering import plain
 
 LONGEST_NAME = 24
 """Columns of a contender's name; a longer one is folded."""

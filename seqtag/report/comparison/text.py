@@ -3,25 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 
-from seqtag.report.lettering import SHAPING
-
-ACTIVE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of Unicode that move a cursor, turn a direction, end a line, or have no UTF-8."""
+from seqtag.report.lettering import plain
 
 MARKDOWN = re.compile(r"[\\`*\[\]<>|#~$&]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
 """What Markdown, or GitHub's, may take for more than itself; ``macro_f1`` is safe as it is."""
-
-
-def plain(text: str) -> str:
-    """The text with every active character as its escape, ``\\n`` or ``\\u202e``."""
-    return "".join(
-        char.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(char) in ACTIVE and char not in SHAPING
-        else char
-        for char in text
-    )
 
 
 def markdown(text: str) -> str:

@@ -34,7 +34,8 @@ from seqtag.report.comparison.tables import (
     setting_columns,
 )
 from seqtag.report.comparison.terminal import print_comparison
-from seqtag.report.comparison.text import markdown, plain
+from seqtag.report.comparison.text import markdown
+from seqtag.report.lettering import plain
 
 from .made_comparison import EVIL, made
 
