@@ -50,7 +50,7 @@ def _compare_runs(config: dict[str, Any], runs: Sequence[str]) -> None:
 
 def _compare_variants(config: dict[str, Any], overrides: Sequence[str]) -> None:
     from seqtag.commands.trainings import compose, finish
-    from seqtag.comparison.training import train_cells
+    from seqtag.comparison.trainings.training import train_cells
 
     trained = train_cells(config, overrides, compose=compose, finish=finish)
     if trained is None:

@@ -8,7 +8,7 @@ import pytest
 from seqtag.commands.compare import compare
 from seqtag.commands.front import run_command
 from seqtag.comparison.comparison import Comparison
-from seqtag.comparison.training import Trained
+from seqtag.comparison.trainings.training import Trained
 from seqtag.configuration import compose_open, config_directory
 from tests.conftest import SMALL
 
@@ -117,7 +117,7 @@ def test_variants_are_reported_in_their_folder(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(
-        "seqtag.comparison.training.train_cells",
+        "seqtag.comparison.trainings.training.train_cells",
         lambda config, words, **parts: trained(tmp_path, {}),
     )
     compare(config, [], [])
@@ -135,7 +135,7 @@ def test_failures_are_an_error_once_the_others_are_reported(
 ) -> None:
     failures = {"large, seed 2": "the loss is no number"}
     monkeypatch.setattr(
-        "seqtag.comparison.training.train_cells",
+        "seqtag.comparison.trainings.training.train_cells",
         lambda config, words, **parts: trained(tmp_path, failures),
     )
     with pytest.raises(ValueError) as caught:  # noqa: PT011 the message is compared whole

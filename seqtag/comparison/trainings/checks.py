@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seqtag.budget import resolve_budget
-from seqtag.comparison.plan import Cell
+from seqtag.comparison.trainings.plan import Cell
 from seqtag.data.corpus import iterate
 from seqtag.datamodule import DataModule
 from seqtag.doctor import examine

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from seqtag.comparison.plan import plan
-from seqtag.comparison.request import Variant, own_keys, read_variants
+from seqtag.comparison.trainings.plan import plan
+from seqtag.comparison.trainings.request import Variant, own_keys, read_variants
 from seqtag.configuration import plain
 
 BASE = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import seqtag
-from seqtag.comparison.cells import (
+from seqtag.comparison.trainings.cells import (
     RECORD,
     CellFolder,
     locked,
@@ -15,7 +15,7 @@ from seqtag.comparison.cells import (
     settings_of,
     train_cell,
 )
-from seqtag.comparison.plan import Cell
+from seqtag.comparison.trainings.plan import Cell
 
 SETTINGS = {"config": {"seed": 1}, "data": {}}
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from seqtag.comparison.runner import FAILURE, OUTPUT, Job, run_jobs
+from seqtag.comparison.trainings.runner import FAILURE, OUTPUT, Job, run_jobs
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 class Heard:
@@ -43,7 +43,7 @@ def make(folder: Path, name: str, *arguments: dict[str, Any]) -> list[Job]:
         Job(
             number=number,
             folder=folder / str(number),
-            function=f"tests.comparison.jobs:{name}",
+            function=f"tests.comparison.trainings.jobs:{name}",
             arguments=given,
         )
         for number, given in enumerate(arguments)
@@ -104,7 +104,7 @@ def test_a_failure_is_told_in_a_line_and_does_not_end_the_rest(tmp_path: Path) -
         Job(
             number=4,
             folder=tmp_path / "4",
-            function="tests.comparison.jobs:say",
+            function="tests.comparison.trainings.jobs:say",
             arguments={"folder": str(tmp_path), "word": "a"},
         )
     ]
@@ -151,7 +151,7 @@ def test_a_process_ends_with_the_one_that_started_it(tmp_path: Path, end: signal
 
 
 def test_a_process_that_is_told_nothing_ends() -> None:
-    command = [sys.executable, "-m", "seqtag.comparison.process"]
+    command = [sys.executable, "-m", "seqtag.comparison.trainings.process"]
     assert subprocess.run(command, stdin=subprocess.DEVNULL, cwd=ROOT).returncode == 3
 
 

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from seqtag.comparison.plan import Cell
-from seqtag.comparison.progress import Bar
+from seqtag.comparison.trainings.plan import Cell
+from seqtag.comparison.trainings.progress import Bar
 
 
 @pytest.fixture

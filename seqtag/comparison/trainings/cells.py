@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import seqtag
-from seqtag.comparison.plan import Cell
+from seqtag.comparison.trainings.plan import Cell
 from seqtag.training.run_directory import replace_file
 
 RECORD, LOCK = "cell.json", ".lock"

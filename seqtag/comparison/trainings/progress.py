@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from seqtag.comparison.plan import Cell
+from seqtag.comparison.trainings.plan import Cell
 
 
 class Bar:

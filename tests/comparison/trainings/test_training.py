@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from omegaconf import DictConfig, OmegaConf
 
-from seqtag.comparison import checks, training
-from seqtag.comparison.cells import locked
-from seqtag.comparison.plan import Cell
-from seqtag.comparison.training import Trained, choose_folder, share_cores, train_cells
+from seqtag.comparison.trainings import checks, training
+from seqtag.comparison.trainings.cells import locked
+from seqtag.comparison.trainings.plan import Cell
+from seqtag.comparison.trainings.training import Trained, choose_folder, share_cores, train_cells
 from seqtag.configuration import plain
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 KEYS: dict[str, Any] = {
     "variants": {"small": [], "large": ["embedding.dim=4"]},
     "encoders": None,
@@ -38,7 +38,7 @@ def train(
     small_config: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Trained | None]:
     """Call it with words and the command's keys: trains as the command does, in pretence."""
-    monkeypatch.setattr(training, "FUNCTION", "tests.comparison.jobs:pretend")
+    monkeypatch.setattr(training, "FUNCTION", "tests.comparison.trainings.jobs:pretend")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     base = small_config("tagging")
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import torch
 
-from seqtag.comparison.cells import FOLDERS, CellFolder, locked, read_metrics, settings_of
-from seqtag.comparison.checks import Checked, check_cells
-from seqtag.comparison.plan import Cell, Compose, Finish, plan
-from seqtag.comparison.progress import Bar
-from seqtag.comparison.runner import Job, run_jobs
+from seqtag.comparison.trainings.cells import FOLDERS, CellFolder, locked, read_metrics, settings_of
+from seqtag.comparison.trainings.checks import Checked, check_cells
+from seqtag.comparison.trainings.plan import Cell, Compose, Finish, plan
+from seqtag.comparison.trainings.progress import Bar
+from seqtag.comparison.trainings.runner import Job, run_jobs
 from seqtag.device import choose_device
 from seqtag.training.run_directory import kind_of
 
-FUNCTION = "seqtag.comparison.cells:train_cell"
+FUNCTION = "seqtag.comparison.trainings.cells:train_cell"
 
 log = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from tests.conftest import FILES, SMALL
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 VARIANTS = ("window", "pointwise", "far")
 CLOCK = {"train/seconds", "train/tokens_per_second"}
 

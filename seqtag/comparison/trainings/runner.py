@@ -17,7 +17,7 @@ from typing import Any, Protocol
 FAILURE, OUTPUT = "failure.txt", "output.txt"
 """Files in the folder of a job: why it failed, and what its process said."""
 
-PROCESS = "seqtag.comparison.process"
+PROCESS = "seqtag.comparison.trainings.process"
 LOOK = 0.05
 """Seconds between two looks at the processes."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from omegaconf import DictConfig, OmegaConf
 
-from seqtag.comparison.request import (
+from seqtag.comparison.trainings.request import (
     Variant,
     key_of,
     own_keys,
