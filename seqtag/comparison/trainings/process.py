@@ -1,8 +1,8 @@
 """A process that does one thing and ends with the process that started it.
 
-``python -m seqtag.comparison.trainings.process`` reads what to do from its first line of stdin: a function,
-its arguments, and where the message goes if it fails. What follows on stdin is nothing, for as long
-as the starting process lives.
+``python -m seqtag.comparison.trainings.process`` reads what to do from its first line of stdin: a
+function, its arguments, and where the message goes if it fails. What follows on stdin is nothing,
+for as long as the starting process lives.
 """
 
 from __future__ import annotations

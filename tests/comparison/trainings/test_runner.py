@@ -140,7 +140,7 @@ def test_a_process_ends_with_the_one_that_started_it(tmp_path: Path, end: signal
     script = (
         "import sys\n"
         "from pathlib import Path\n"
-        "from tests.comparison.test_runner import make, run\n"
+        "from tests.comparison.trainings.test_runner import make, run\n"
         "folder = Path(sys.argv[1])\n"
         "run(make(folder, 'stay', {'folder': str(folder)}))\n"
     )
