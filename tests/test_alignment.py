@@ -562,7 +562,10 @@ def score_case(
         table = pyarrow.parquet.read_table(output / "test_rows.parquet")
         assert table["row"].to_pylist() == list(range(len(filled)))
         assert table["source"].to_pylist() == [digest_input(line) for line in lines]
-    assert all(result == results[0] for result in results)
+    # Scores of labels are the same; those of probabilities but for the rounding of their batch.
+    first, *others = ({k: v for k, v in one.items() if v is not None} for one in results)
+    assert all(other == pytest.approx(first, rel=1e-5) for other in others)
+    assert all(other["test/accuracy"] == first["test/accuracy"] for other in others)
 
 
 class TestScores:

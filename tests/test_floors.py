@@ -304,7 +304,7 @@ def test_every_floor_is_a_column_and_a_line_that_says_what_it_is(
     heading = {"tagging": "words"}.get(task, "n-grams")
     assert f"dev {heading}" in text
     assert f"\n{heading}: " in text
-    assert "\nfloor: the most frequent" in text
+    assert "\nconstant: the most frequent" in text
     other = {"tagging": "n-grams: "}.get(task, "words: ")
     assert other not in text
 
@@ -313,7 +313,9 @@ def test_a_floor_that_is_not_there_is_not_named(capsys) -> None:
     print_scores({"test/rmse": 1.0}, {"floor/test/rmse": 2.0})
     lines = capsys.readouterr().out.splitlines()
     assert "2.0000" in lines[4]
-    assert lines[-1] == "floor: the most frequent label, labels or symbols, or the mean"
+    assert (
+        lines[-1] == "constant: the most frequent label, labels or symbols, or the mean, everywhere"
+    )
     assert sum(": " in line for line in lines) == 1
 
 

@@ -22,7 +22,7 @@ from seqtag.report.predicted_files import write_predicted_files
 from seqtag.report.tables import print_scores
 from seqtag.report.worst import find_worst, print_worst, ranking_metric
 from seqtag.scoring import selection_metric
-from seqtag.training.results import score_split
+from seqtag.training.results import known_floors, score_split
 from seqtag.training.run_directory import (
     create_directory,
     describe_environment,
@@ -65,6 +65,8 @@ def evaluate(config: dict[str, Any], overrides: list[str]) -> None:
         fit_floors(data),  # those that need no training split: it may be gone
         analysis.update,
     )
+    # Those that do were fitted when there was one.
+    scored.floors = known_floors(checkpoint.path.parent, split) | scored.floors
     selection = selection_metric(data, name)
     evaluation = Evaluation(data, scored, analysis, selection=selection)
     ranking = ranking_metric(data, scored, [analysis.worst_by or selection, selection])

@@ -123,6 +123,7 @@ class Example:
 
     Attributes:
         row: its index in the split.
+        place: ``file:line``; empty where the predictions do not say.
         input: cut where it is long.
         gold: what is right.
         first: what the first contender says (its first seed).
@@ -131,6 +132,7 @@ class Example:
     """
 
     row: int
+    place: str
     input: str
     gold: str
     first: str

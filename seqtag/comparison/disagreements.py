@@ -129,6 +129,7 @@ def _example(one: Difference, place: int, first: Any, second: Any) -> Example:
     shown = show_elements(elements, gold, answers) or show_values(gold, answers)
     return Example(
         row=int(entry.table.rows[place - begin]),
+        place=f"{line['file']}:{line['line']}" if "file" in line else "",
         input=_cut_text(_input(line, entry)),
         gold=shown[0],
         first=shown[1],

@@ -43,8 +43,8 @@ class ConstantFloor(Floor):
     """
 
     name = "floor"
-    heading = "floor"
-    meaning = "the most frequent label, labels or symbols, or the mean"
+    heading = "constant"
+    meaning = "the most frequent label, labels or symbols, or the mean, everywhere"
 
     def __init__(self, data: DataModule) -> None:
         self._task, self._spec = data.task, data.target

@@ -137,6 +137,30 @@ def score_split(
     )
 
 
+def known_floors(run: Path, split: Split) -> dict[str, float]:
+    """Scores of the floors that a run measured on a split of the same content.
+
+    Args:
+        run: its directory.
+        split: that is scored.
+
+    Returns:
+        As ``<floor>/<split>/<metric>``; nothing where the run has not scored that split.
+    """
+    try:
+        environment = json.loads((run / "environment.json").read_text(encoding="utf-8"))
+        metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
+        if environment["data"][split.name] != split.source():
+            return {}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}  # a checkpoint by itself, or one that is not finished
+    return {
+        name: value
+        for name, value in metrics.items()
+        if f"/{split.name}/" in name and isinstance(value, float | int)
+    }
+
+
 def with_prefix(prefix: str, scores: Mapping[str, float]) -> dict[str, float]:
     """Scores under ``<prefix>/<name>``."""
     return {f"{prefix}/{name}": value for name, value in scores.items()}

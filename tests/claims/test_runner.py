@@ -131,6 +131,7 @@ def test_a_failure_says_where_and_keeps_what_was_finished(
     assert [file.name for file in (tmp_path / "a").iterdir()] == ["seed-1.json"]
 
 
+@pytest.mark.slow
 def test_what_measures_time_runs_by_itself_and_last(node, tmp_path: Path) -> None:
     heard = Heard()
     nodes = {"time": node(alone=True, seconds=0.02), "other": node(count=1)}
@@ -140,9 +141,8 @@ def test_what_measures_time_runs_by_itself_and_last(node, tmp_path: Path) -> Non
     assert [seed for name, seed in heard.rows if name == "time"] == [1, 1, 2, 2]
 
 
-@pytest.mark.parametrize(
-    "end", [pytest.param(signal.SIGKILL, marks=pytest.mark.slow), signal.SIGINT]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT])
 def test_killed_half_way_it_goes_on_from_the_finished_seeds(
     node, tmp_path: Path, end: signal.Signals
 ) -> None:

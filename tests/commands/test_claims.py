@@ -28,6 +28,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_without_a_name_every_claim_is_measured_as_it_would_be_alone(asked, tmp_path: Path) -> None:
     output = f"output={tmp_path}"
     assert run_command("claims", [output]) == 1

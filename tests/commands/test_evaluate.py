@@ -13,6 +13,7 @@ import pytest
 from matplotlib.image import imread
 
 from seqtag.commands.front import run_command
+from seqtag.training.fit import fit
 
 FILES: dict[str, dict[str, str]] = {
     "tagging": {
@@ -213,6 +214,27 @@ def test_inputs_that_training_has_are_told_from_others_as_long_as_its_file_is_th
     said = capsys.readouterr().out
     assert "its files are not there" in said
     assert not (Path(said.splitlines()[-1]) / "by_source.csv").exists()
+
+
+@pytest.mark.slow
+def test_floors_that_need_training_rows_are_those_of_the_training(
+    small_config: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = small_config("tagging", "evaluate_test=true", files=FILES["tagging"])
+    run = fit(config).folder
+    trained = json.loads((run / "metrics.json").read_text())
+
+    def found(*words: str) -> dict[str, float]:
+        assert run_command("evaluate", [str(run), "device=cpu", "plots=false", *words]) == 0
+        folder = Path(capsys.readouterr().out.splitlines()[-1])
+        return json.loads((folder / "metrics.json").read_text())
+
+    same = found()
+    assert same["floor_word/test/accuracy"] == trained["floor_word/test/accuracy"]
+    assert same["test/accuracy"] == trained["test/accuracy"]
+    other = tmp_path / "other.conll"
+    other.write_text(FILES["tagging"]["dev"])
+    assert "floor_word/test/accuracy" not in found(f"data.test={other}")
 
 
 def test_evaluations_are_compared_as_runs_are(

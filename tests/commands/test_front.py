@@ -531,6 +531,7 @@ def test_a_changed_part_that_has_no_weights_is_told(run: Path, typed: Typed) -> 
     assert "trained with" not in typed("predict", str(run), stdin="the saw\n")[2]
 
 
+@pytest.mark.slow
 def test_who_closes_the_messages_does_not_end_the_work(files: Path, tmp_path: Path) -> None:
     words = [f"data.{name}={files / name}.conllu" for name in ("train", "dev")]
     command = [sys.executable, "-m", "seqtag", "train", *words, *TINY, f"runs={tmp_path}"]

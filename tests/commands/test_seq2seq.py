@@ -127,6 +127,7 @@ def test_files_come_back_in_their_format(run: Path, files: Path, tmp_path: Path,
     assert 0.5 < answer["probabilities"]["AH B"] <= 1
 
 
+@pytest.mark.slow
 def test_the_search_can_be_changed_afterwards(run: Path, typed: Typed) -> None:
     assert typed("predict", str(run), "search.max_length=2", stdin="abba\n")[1] == "AH B\n"
     same = typed("predict", str(run), "search=greedy", stdin="abba\n")

@@ -466,12 +466,12 @@ def test_two_trainings(small_config: Callable[..., dict[str, Any]], tmp_path: Pa
     assert set(found) == set(folders)
     comparison = compared(found)
     names = {contender.name for contender in comparison.contenders}
-    assert names == {"radius=1", "radius=2", "floor", "words"}
+    assert names == {"radius=1", "radius=2", "constant", "words"}
     assert len(comparison.pairs) == 5  # the two floors are not tested against each other
     for contender in comparison.contenders:
         folder = contender.runs[0] if contender.runs else folders[0]
         metrics = json.loads((Path(folder) / "metrics.json").read_text())
-        prefix = {"floor": "floor/", "words": "floor_word/"}.get(contender.name, "")
+        prefix = {"constant": "floor/", "words": "floor_word/"}.get(contender.name, "")
         for name, score in contender.scores.items():
             assert score.mean == pytest.approx(metrics[f"{prefix}test/{name}"])
     assert comparison.rows == 1

@@ -74,6 +74,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_every_setting_counts(small_config: Any, folder: Path) -> None:
     warm = folder / "warm"
     base = content(make(small_config, folder, "", warm))

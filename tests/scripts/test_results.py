@@ -169,6 +169,7 @@ def test_an_interruption_keeps_what_is_finished(
     assert [path.name for path in runs.glob("*/*.json")] == ["1.json"]
 
 
+@pytest.mark.slow
 def test_the_table_holds_means_deviations_and_marks(
     results: ModuleType,
     tmp_path: Path,
@@ -244,6 +245,7 @@ def test_a_real_training_is_read(
     assert 0.2 < kept["metrics"]["floor/test/accuracy"] < 0.25
 
 
+@pytest.mark.slow
 def test_the_rows_of_the_project_compose_and_their_marks_are_stated(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

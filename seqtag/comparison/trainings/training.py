@@ -179,7 +179,7 @@ class _Training:
         """The score that is said of a finished cell, where the run has it."""
         known = self._checked[number]
         value = (read_metrics(run) or {}).get(f"{known.split}/{known.score}")
-        return {} if value is None else {known.score: value}
+        return {} if value is None else {f"{known.split}/{known.score}": value}
 
     def started(self, number: int) -> None:
         """Note under which settings what comes was trained."""

@@ -22,7 +22,7 @@ from seqtag.report.comparison.tables import (
     spoken_of,
 )
 from seqtag.report.comparison.terminal import headline
-from seqtag.report.comparison.text import counted, markdown
+from seqtag.report.comparison.text import WHOSE, counted, markdown
 
 PAIRS = 100
 """Pairs in the table; ``results.json`` has all."""
@@ -41,7 +41,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         yield from ("", "To know:", "", *_list(comparison.notes))
     yield from ("", *_table(join(score_columns(comparison), cost_columns(comparison))))
     if meanings := floors(comparison):
-        yield from ("", *_list(f"{name}: {FLOOR}; {meaning}" for name, meaning in meanings))
+        yield from ("", *_list(f"{name} ({FLOOR}): {meaning}" for name, meaning in meanings))
     if spoken := spoken_of(comparison):
         yield from ("", "## In words", "")
         for one in spoken:
@@ -56,7 +56,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         if (more := len(grid.rows) - PAIRS) > 0:
             yield from ("", f"{counted(more, 'further pair')}: results.json.")
     if comparison.disagreements:
-        yield from ("", "## Where they differ")
+        yield from ("", "## Where they differ", "", WHOSE)
         for two in comparison.disagreements:
             yield from _disagreement(comparison, two)
     settings = setting_columns(comparison)
@@ -78,7 +78,7 @@ def _disagreement(comparison: Comparison, two: Disagreement) -> Iterator[str]:
     )
     for ahead, examples in ((first, two.for_first), (second, two.for_second)):
         if examples:
-            columns = ["row", "input", "gold", two.first, two.second, "scores"]
+            columns = ["place", "input", "gold", two.first, two.second, "scores"]
             cells = (_example(comparison, example) for example in examples)
             yield from ("", f"{ahead} ahead:", "", *_rows(columns, cells))
 
@@ -87,7 +87,7 @@ def _example(comparison: Comparison, example: Example) -> list[str]:
     places = places_of(comparison, comparison.metric)
     scores = ", ".join(spell_number(score, places) for score in example.scores)
     return [
-        str(example.row),
+        example.place or f"row {example.row}",
         example.input,
         example.gold,
         example.first,

@@ -37,7 +37,7 @@ from seqtag.report.comparison.tables import (
     words_at_once,
 )
 from seqtag.report.comparison.terminal import headline
-from seqtag.report.comparison.text import counted
+from seqtag.report.comparison.text import WHOSE, counted
 from seqtag.report.lettering import plain
 from seqtag.training.run_directory import replace_file
 
@@ -131,6 +131,7 @@ def _page(comparison: Comparison, attention: AttentionPicture | NoPicture | None
         ranks=ranks_of(comparison),
         spoken=spoken_of(comparison),
         words=words_at_once(comparison),
+        whose=WHOSE,
         open=OPEN,
         level=LEVEL,
         environment=environment_rows(comparison.environment),

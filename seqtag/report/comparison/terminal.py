@@ -44,7 +44,7 @@ def print_comparison(comparison: Comparison) -> None:
     for part in _fitting(grid, console.width):
         console.print(_table(part))
     for name, meaning in floors(comparison):
-        _line(console, f"{name}: {FLOOR}; {meaning}")
+        _line(console, f"{name} ({FLOOR}): {meaning}")
     shown = words_at_once(comparison)
     for one in spoken_of(comparison):
         more = len(one.words) - shown

@@ -6,6 +6,12 @@ import re
 
 from seqtag.report.lettering import plain
 
+WHOSE = (
+    "An answer is that of the contender's first seed; the scores are the row's own, of both, mean "
+    "over the seeds."
+)
+"""What must be known of the rows that one contender does better."""
+
 MARKDOWN = re.compile(r"[\\`*\[\]<>|#~$&]|(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])")
 """What Markdown, or GitHub's, may take for more than itself; ``macro_f1`` is safe as it is."""
 

@@ -105,7 +105,7 @@ def test_started_again_it_goes_on(
 
     done = subprocess.run(command(folder, output), cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "[1/3] window, seed 1: accuracy" in done.stderr
+    assert "[1/3] window, seed 1: test/accuracy" in done.stderr
     assert "kept from before" in done.stderr
     assert first.stat().st_mtime_ns == stamp
     found = runs(output)

@@ -76,7 +76,7 @@ def test_every_cell_is_trained_and_the_next_time_kept(
     ]
     lines = said(capsys)
     assert [line.split("]")[0] for line in lines] == ["[1/4", "[2/4", "[3/4", "[4/4"]
-    assert any(": accuracy 0.51, " in line and line.endswith(" s") for line in lines)
+    assert any(": test/accuracy 0.51, " in line and line.endswith(" s") for line in lines)
     run = next(iter(first.runs))
     overrides, threads = json.loads((run / "record.json").read_text())
     assert overrides == ["evaluate_test=true", "seed=1"]
@@ -88,7 +88,7 @@ def test_every_cell_is_trained_and_the_next_time_kept(
     assert set(first.runs) < set(again.runs)
     assert len(again.runs) == again.cells == 9
     kept = [line for line in said(capsys) if line.endswith("kept from before")]
-    assert kept[0] == "[1/9] small, seed 1: accuracy 0.51, kept from before"
+    assert kept[0] == "[1/9] small, seed 1: test/accuracy 0.51, kept from before"
     assert len(kept) == 4
 
 

@@ -167,19 +167,52 @@ def disagreement(first: Contender, second: Contender, evil: bool) -> Disagreemen
     examples = [
         Example(
             row=7,
+            place="test.tsv:7",
             input="I saw the saw",
             gold="PRON VERB DET NOUN",
             first="PRON VERB DET NOUN",
             second="PRON NOUN DET VERB",
             scores=(1.0, 0.5),
         ),
-        Example(row=8, input=ARABIC, gold="a b", first="a b", second="a", scores=(1.0, 0.0)),
-        Example(row=9, input=CHINESE, gold=CHINESE, first="x", second="y", scores=(0.5, 0.25)),
-        Example(row=10, input=ENDLESS, gold="yes", first="yes", second="no", scores=(1.0, 0.0)),
+        Example(
+            row=8,
+            place="test.tsv:8",
+            input=ARABIC,
+            gold="a b",
+            first="a b",
+            second="a",
+            scores=(1.0, 0.0),
+        ),
+        Example(
+            row=9,
+            place="test.tsv:9",
+            input=CHINESE,
+            gold=CHINESE,
+            first="x",
+            second="y",
+            scores=(0.5, 0.25),
+        ),
+        Example(
+            row=10,
+            place="test.tsv:10",
+            input=ENDLESS,
+            gold="yes",
+            first="yes",
+            second="no",
+            scores=(1.0, 0.0),
+        ),
     ]
     if evil:
         examples.append(
-            Example(row=11, input=EVIL, gold=EVIL, first=EVIL, second="", scores=(1.0, math.nan))
+            Example(
+                row=11,
+                place="test.tsv:11",
+                input=EVIL,
+                gold=EVIL,
+                first=EVIL,
+                second="",
+                scores=(1.0, math.nan),
+            )
         )
     return Disagreement(
         first=first.name,

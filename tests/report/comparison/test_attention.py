@@ -70,7 +70,9 @@ def compare(*runs: Path | None, examples: Sequence[str] = ()) -> Comparison:
             second_better=0,
             alike=0,
             for_first=[
-                Example(row=0, input=text, gold="", first="", second="", scores=(1.0, 0.0))
+                Example(
+                    row=0, place="", input=text, gold="", first="", second="", scores=(1.0, 0.0)
+                )
                 for text in examples
             ],
             for_second=[],

@@ -149,7 +149,7 @@ def test_the_page_shows_what_there_is(tmp_path: Path) -> None:
         "0.9300 [0.9240, 0.9350]",
         "5 x 5 folds",
         "12 min 18 s",
-        "floor_word : floor; each word's most frequent label in training",
+        "floor_word (floor): each word's most frequent label in training",
         "not told apart from cnn, p = 0.606",
         "10 pairs with the tests",
         "attention ahead on 120 rows",
