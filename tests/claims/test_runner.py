@@ -116,6 +116,7 @@ def test_only_whole_files_of_the_same_settings_are_kept(node, tmp_path: Path) ->
         assert job.kept() is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

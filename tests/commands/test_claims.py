@@ -66,6 +66,7 @@ def test_what_cannot_be_measured_says_why(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_claim_alone_has_a_page_of_its_own(tmp_path: Path, capsys) -> None:
     tiny = ["claim.steps=[1,1]", "claim.seeds=[1]", "claim.tests=10"]
     assert run_command("claims", ["claim=context", *tiny, f"output={tmp_path}"]) == 0

@@ -330,6 +330,7 @@ def test_vectors_become_a_sequence_too(tmp_path: Path, typed: Typed) -> None:
     assert len(out.splitlines()) == len(WORDS)
 
 
+@pytest.mark.slow
 def test_words_are_joined_as_people_write_them(tmp_path: Path, typed: Typed) -> None:
     file = tsv(tmp_path / "data.tsv", [("ja", "Yes, it is."), ("nein", "No!")] * 20)
     status, _, err = typed(

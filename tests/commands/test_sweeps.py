@@ -87,6 +87,7 @@ def test_the_record_of_a_job_is_the_line_that_would_run_it_alone(
     ]
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_used_again_holds_the_last_sweep(
     trainings: list[Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,6 +101,7 @@ def test_each_run_is_made_once(
     ]
 
 
+@pytest.mark.slow
 def test_a_run_is_made_again_where_its_config_has_changed(
     results: ModuleType,
     tmp_path: Path,
@@ -129,6 +130,7 @@ def test_a_run_is_made_again_where_its_config_has_changed(
     assert results.fingerprint(public, 2) != before
 
 
+@pytest.mark.slow
 def test_a_failure_is_said_and_leaves_the_others(
     results: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

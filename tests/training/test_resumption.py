@@ -37,7 +37,7 @@ def scores(run: Path) -> dict[str, float]:
 @pytest.mark.parametrize(
     "setting",
     [
-        "trainer.max_steps=140",
+        pytest.param("trainer.max_steps=140", marks=pytest.mark.slow),
         pytest.param("batching.num_workers=2", marks=pytest.mark.slow),
         pytest.param("trainer.accumulate_grad_batches=3", marks=pytest.mark.slow),
         pytest.param("data.streaming=true", marks=pytest.mark.slow),
