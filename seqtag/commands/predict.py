@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import io
 import logging
 import os
 import shutil
@@ -12,12 +10,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from seqtag.batch import length
 from seqtag.checkpoint import load_checkpoint
 from seqtag.commands.runs import Runs
-from seqtag.commands.sources import COMPRESSED, STREAM, choose_reader, open_input
+from seqtag.commands.sources import STREAM, choose_reader, open_input
+from seqtag.data.readers.files import compressing
 from seqtag.predictor import LOOK_AHEAD, Predictor
 
 RUNS = Runs.ONE
@@ -94,28 +93,10 @@ def _open_output(path: str | None, source: str | None) -> Iterator[BinaryIO]:
     target = target.resolve()
     scratch = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        with scratch.open("wb") as stream, _compressed(stream, target) as written:
+        with scratch.open("wb") as stream, compressing(stream, target) as written:
             yield written
         if target.exists():
             shutil.copymode(target, scratch)
         os.replace(scratch, target)
     finally:
         scratch.unlink(missing_ok=True)
-
-
-@contextmanager
-def _compressed(stream: BinaryIO, target: Path) -> Iterator[BinaryIO]:
-    """The stream, or one that compresses what goes to it where the file's name says so."""
-    if target.suffix != COMPRESSED:
-        yield stream
-        return
-    with _Forward(fileobj=stream, mode="wb", filename="", mtime=0) as packed:
-        yield cast(BinaryIO, packed)
-
-
-class _Forward(gzip.GzipFile):
-    """A compressed file that says that nothing can be written over, as writers of archives do."""
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Refused."""
-        raise io.UnsupportedOperation("what is compressed cannot be written over")
