@@ -26,7 +26,7 @@ class WordFloor(Floor):
 
     name = "floor_word"
     heading = "words"
-    meaning = "the most frequent label of the word, or its mean; for unseen words, the floor"
+    meaning = "the most frequent label of the word, or its mean; for unseen words, the constant"
 
     def __init__(self, answers: dict[str, Any], other: Any) -> None:
         self._answers, self._other = answers, other
