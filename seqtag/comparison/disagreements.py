@@ -108,11 +108,11 @@ def _read(folds: Sequence[Entry], places: set[int]) -> dict[int, dict[str, Any]]
             for number, line in enumerate(stream):
                 if number in here:
                     place = here[number]
-                    found[place] = json.loads(line)
+                    read = json.loads(line)
                     digest = entry.table.digests[np.searchsorted(rows, number), 0]
-                    if digest_input(found[place]) != digest:  # type: ignore[arg-type]
+                    if digest_input(read) != digest:
                         return None
-                    found[place]["place"] = entry
+                    found[place] = {**read, "place": entry}
     return found if found.keys() == places else None
 
 

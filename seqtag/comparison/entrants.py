@@ -53,13 +53,14 @@ class Entrant:
 
         See ``Metric.counts_of``; None for a measure that has no statistics.
         """
-        kinds = [[entry.table.measures[measure] for entry in folds] for folds in self.runs]
-        if not all(isinstance(kind, Metric) for folds in kinds for kind in folds):
-            return None
-        return [
-            [{name: getattr(kind.spec, name) for name in kind.counts_of} for kind in folds]  # type: ignore[attr-defined]
-            for folds in kinds
-        ]
+        found = []
+        for folds in self.runs:
+            kinds = [entry.table.measures[measure] for entry in folds]
+            metrics = [kind for kind in kinds if isinstance(kind, Metric)]
+            if len(metrics) < len(kinds):
+                return None
+            found.append([{n: getattr(kind.spec, n) for n in kind.counts_of} for kind in metrics])
+        return found
 
     def shared_columns(self, measure: str) -> list[dict[str, Any]] | None:
         """The same of each fold; None also where seeds differ in it."""

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from seqtag.batch import length
+from seqtag.batch import Row, length
 from seqtag.checkpoint import DAMAGE, Checkpoint, load_checkpoint
 from seqtag.comparison.comparison import Comparison, Contender, Example
 from seqtag.data.collation import collate
@@ -145,7 +145,7 @@ def _draw(one: Contender, chart: AttentionMap, sentence: _Sentence) -> Attention
 def _maps(checkpoint: Checkpoint, model: Model, line: dict[str, Any]) -> list[AttentionMap]:
     inputs, target = checkpoint.inputs, checkpoint.target
     batch = collate(
-        [inputs.encode(line)],  # type: ignore[arg-type]
+        [inputs.encode(_row(line))],
         [0],
         fields=list(inputs.fields),
         collate_target=None,
@@ -168,10 +168,10 @@ def _choose(file: Path, examples: list[Example]) -> _Sentence | None:
     best: tuple[int, dict[str, Any]] | None = None
     short: dict[str, Any] | None = None
     for line in _lines(file):
-        count = length(line)  # type: ignore[arg-type]
+        count = length(_row(line))
         if not 0 < count <= LONGEST:
             continue
-        if short is None or length(short) < SHORTEST <= count:  # type: ignore[arg-type]
+        if short is None or length(_row(short)) < SHORTEST <= count:
             short = line
         text = _squeezed(" ".join(line.get("tokens", [])))
         place = wanted.get(text)
@@ -188,6 +188,11 @@ def _lines(file: Path) -> Iterator[dict[str, Any]]:
     with file.open(encoding="utf-8") as stream:
         for text in islice(stream, SEARCHED):
             yield json.loads(text)
+
+
+def _row(line: dict[str, Any]) -> Row:
+    """A line of the predictions, which has more than a row has, as one."""
+    return cast(Row, line)
 
 
 def _key(example: Example) -> str:
