@@ -216,10 +216,7 @@ class DataModule(LightningDataModule):
         if self._data[name] is not None:
             read = self._preparation.read(name)
         elif name == "dev" and self._data["train"] is not None:
-            train = self._preparation.read("train")
-            if check_folds({**self._data, "test": None}):  # a further test file changes no dev rows
-                train, _ = self._fold(train)
-            _, read = self._cut(train)
+            _, read = self._cut(self._read_training())
         elif name == "test" and self._data["train"] is not None and check_folds(self._data):
             _, read = self._fold(self._preparation.read("train"))
         else:
@@ -239,12 +236,9 @@ class DataModule(LightningDataModule):
         if given is None or self._data["streaming"]:
             return None
         try:
-            train = self._preparation.read("train")
+            read = {"train": self._read_training()}
         except (ValueError, OSError):
             return None
-        read = {"train": train}
-        if check_folds({**self._data, "test": None}):
-            read["train"], _ = self._fold(train)
         self._cut_train(read)
         learnt, asked = (
             np.array(rows[INPUT_HASH][:], np.int64)
@@ -326,6 +320,13 @@ class DataModule(LightningDataModule):
     ) -> Batch:
         """Copy while the device works; Lightning would wait for a dataclass."""
         return batch.to(device, non_blocking=True)
+
+    def _read_training(self) -> ReadRows:
+        """The rows of the training files, but for the fold that is the test split."""
+        train = self._preparation.read("train")
+        if check_folds({**self._data, "test": None}):  # a further test file changes no such rows
+            train, _ = self._fold(train)
+        return train
 
     def _cut(self, train: ReadRows) -> tuple[ReadRows, ReadRows]:
         kept, cut, note = cut_dev(train, self._data["dev_fraction"], seed=self._data["dev_seed"])
