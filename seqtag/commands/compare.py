@@ -8,6 +8,7 @@ from typing import Any
 
 from seqtag.commands.paths import prepare_folder
 from seqtag.commands.runs import Runs
+from seqtag.comparison.comparison import Comparison
 
 RUNS = Runs.ANY
 TRAINS = True
@@ -43,9 +44,15 @@ def compare(config: dict[str, Any], overrides: list[str], runs: list[str]) -> No
 
 def _compare_runs(config: dict[str, Any], runs: Sequence[str]) -> None:
     from seqtag.comparison.compare import find_runs
+    from seqtag.training.run_directory import create_directory
 
     folders, skipped = find_runs([Path(run).expanduser().absolute() for run in runs])
-    _report(config, folders, names=None, skipped=skipped, folder=None)
+    found = _compare(config, folders, names=None, skipped=skipped)
+    if config["output"] is None:
+        folder = create_directory(Path(config["runs"]).expanduser().absolute() / "compare")
+    else:
+        folder = Path(config["output"]).expanduser().absolute()
+    _report(found, folder, device=config["device"])
 
 
 def _compare_variants(config: dict[str, Any], overrides: Sequence[str]) -> None:
@@ -56,16 +63,11 @@ def _compare_variants(config: dict[str, Any], overrides: Sequence[str]) -> None:
     if trained is None:
         return
     if trained.runs:
-        _report(
-            config,
-            list(trained.runs),
-            names=trained.runs,
-            skipped={
-                cell: f"its training failed: {message}"
-                for cell, message in trained.failures.items()
-            },
-            folder=trained.folder,
-        )
+        failed = {
+            cell: f"its training failed: {message}" for cell, message in trained.failures.items()
+        }
+        found = _compare(config, list(trained.runs), names=trained.runs, skipped=failed)
+        _report(found, trained.folder, device=config["device"])
     if trained.failures:
         lines = [f"{cell}: {message}" for cell, message in trained.failures.items()]
         raise ValueError(
@@ -74,20 +76,14 @@ def _compare_variants(config: dict[str, Any], overrides: Sequence[str]) -> None:
         )
 
 
-def _report(
+def _compare(
     config: dict[str, Any],
     runs: Sequence[Path],
     *,
     names: dict[Path, str] | None,
     skipped: dict[str, str],
-    folder: Path | None,
-) -> None:
-    """Compare, and write to a folder; None for ``output``, or a new one."""
+) -> Comparison:
     from seqtag.comparison.compare import compare_runs
-    from seqtag.report.comparison.attention import draw_attention
-    from seqtag.report.comparison.page import write_report
-    from seqtag.report.comparison.terminal import print_comparison
-    from seqtag.training.run_directory import create_directory
 
     found = compare_runs(
         runs,
@@ -98,11 +94,15 @@ def _report(
         resamples=config["resamples"],
     )
     found.skipped |= skipped
+    return found
+
+
+def _report(found: Comparison, folder: Path, *, device: str) -> None:
+    from seqtag.report.comparison.attention import draw_attention
+    from seqtag.report.comparison.page import write_report
+    from seqtag.report.comparison.terminal import print_comparison
+
     print_comparison(found)
-    if folder is None and config["output"] is None:
-        folder = create_directory(Path(config["runs"]).expanduser().absolute() / "compare")
-    elif folder is None:
-        folder = prepare_folder("output", config["output"])
     folder.mkdir(parents=True, exist_ok=True)
-    write_report(found, folder, draw_attention(found, device=config["device"]))
+    write_report(found, folder, draw_attention(found, device=device))
     print(folder / "report.html")
