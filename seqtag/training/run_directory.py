@@ -85,7 +85,7 @@ def describe_environment(
         "seed": config["seed"],
         "data": data,
         "git_commit": _git_commit(),
-        "code": code_digest(),
+        "code": package_digest(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else str(device),
@@ -95,7 +95,7 @@ def describe_environment(
 
 
 @cache
-def code_digest() -> str:
+def package_digest() -> str:
     """A hash of the package's code and configs, which tells two states of one commit apart."""
     package = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256()

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import seqtag
+from seqtag.checkpoint import LAST
+from seqtag.comparison.record import CONFIG, METRICS
 from seqtag.comparison.trainings.plan import Cell
 from seqtag.training.run_directory import replace_file
 
 RECORD, LOCK = "cell.json", ".lock"
-CONFIG, METRICS, LAST = "config.yaml", "metrics.json", "last.ckpt"
-"""Files of a run directory."""
 
 FOLDERS = frozenset({"runs", "cache", "resume", "from", "dry_run"})
 """Keys that say nothing of what is trained."""
