@@ -243,6 +243,11 @@ class TargetSpec:
         return len(self.mean)
 
     @property
+    def single(self) -> bool:
+        """Whether a target is one label, of a row or of each element."""
+        return bool(self.labels) and not self.sequence and not self.multi
+
+    @property
     def classes(self) -> int:
         """How many ids a model can predict: those of the labels, and ``END`` where there is one."""
         return len(self.labels) + self.first

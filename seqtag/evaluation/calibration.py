@@ -56,7 +56,7 @@ class CalibrationError(ArithmeticMetric):
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
         """True where an element or a row has one label; not for sequences, nor for sets."""
-        return bool(spec.labels) and not spec.sequence and not spec.multi
+        return spec.single
 
     @property
     def size(self) -> int:
@@ -125,7 +125,7 @@ class NegativeLogLikelihood(ArithmeticMetric):
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
         """True where an element or a row has one label; not for sequences, nor for sets."""
-        return bool(spec.labels) and not spec.sequence and not spec.multi
+        return spec.single
 
     @property
     def size(self) -> int:

@@ -29,7 +29,7 @@ class Accuracy(ArithmeticMetric):
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
         """True where an element or a row has one label; not for sequences, nor for sets."""
-        return bool(spec.labels) and not spec.sequence and not spec.multi
+        return spec.single
 
     @property
     def size(self) -> int:
@@ -62,7 +62,7 @@ class MacroF1(ArithmeticMetric):
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
         """True where an element or a row has one label; not for sequences, nor for sets."""
-        return bool(spec.labels) and not spec.sequence and not spec.multi
+        return spec.single
 
     @property
     def size(self) -> int:
@@ -105,7 +105,7 @@ class BalancedAccuracy(ArithmeticMetric):
     @classmethod
     def applies(cls, spec: TargetSpec) -> bool:
         """True where an element or a row has one label; not for sequences, nor for sets."""
-        return bool(spec.labels) and not spec.sequence and not spec.multi
+        return spec.single
 
     @property
     def size(self) -> int:

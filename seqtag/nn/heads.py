@@ -92,7 +92,7 @@ class LabelHead(Head):
         temperature: float | str,
     ) -> None:
         super().__init__()
-        if target.sequence or target.multi or not target.labels:
+        if not target.single:
             raise ValueError("this head gives one label, and the task's targets are none such")
         _check_smoothing(label_smoothing)
         self.label_smoothing = label_smoothing
